@@ -1,0 +1,122 @@
+"""The app as a process, and its pages in a browser: used by the tests and by `make screenshots`."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser import chromium
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 90
+PAGE_SECONDS = 30
+
+
+@contextlib.contextmanager
+def serve(log: Path) -> Iterator[str]:
+    """Start the server as `make run` does, on a free port; yield its address once it is warm."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
+    options = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_until_healthy(address, process, log)
+        yield address
+    finally:
+        process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_until_healthy(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server stopped with code {process.returncode}; it said:\n{log.read_text()}")
+        with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        time.sleep(0.1)
+    raise RuntimeError(f"the server was not healthy within {START_SECONDS} s; it said:\n{log.read_text()}")
+
+
+@contextlib.contextmanager
+def launch() -> Iterator[Browser]:
+    executable = chromium.find()
+    if executable is None:
+        raise RuntimeError(chromium.ADVICE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=list(chromium.FLAGS))
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """One visitor: a browser context of their own, and what went wrong in it."""
+
+    def __init__(self, browser: Browser, address: str, *, width: int = 1280, height: int = 900, dark: bool = False):
+        self.address = address
+        self.problems: list[str] = []
+        self.context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+            accept_downloads=True,
+        )
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+        self.context.set_default_timeout(1000 * PAGE_SECONDS)
+        self.context.route(lambda url: not url.startswith((address, "data:", "blob:")), self._refuse)
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.problems.append(f"script error: {error}"))
+        self.page.on("console", self._note)
+
+    def open(self, path: str = "", **parameters: object) -> Page:
+        """Go to a page (its path in the URL) with query parameters, and wait until it is drawn."""
+        self.page.goto(f"{self.address}/{path.lstrip('/')}?{urlencode(parameters)}")
+        settle(self.page)
+        return self.page
+
+    def close(self) -> None:
+        self.context.close()
+
+    def _refuse(self, route) -> None:  # type: ignore[no-untyped-def]
+        self.problems.append(f"asked another machine for {route.request.url}")
+        route.abort()
+
+    def _note(self, message) -> None:  # type: ignore[no-untyped-def]
+        if message.type == "error":
+            self.problems.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has a heading, the script has run to its end, and nothing on the page is stale."""
+    app = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    app.wait_for(state="attached")
+    page.locator('[data-testid="stMain"] h1').first.wait_for(state="visible")
+    page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")

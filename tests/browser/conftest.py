@@ -1,0 +1,88 @@
+"""One server and one browser for the whole run; each test visits with a context of its own.
+
+    def test_something(open_page):
+        page = open_page("heads", lang="zh", width=390, dark=True, text="I love you.")
+
+`open_page` fails the test at its end if the page threw a script error, logged an error, or asked another machine for
+anything. `visit.problems` holds what was seen so far, for a test that expects one.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser import application
+
+
+class OpenPage(Protocol):
+    def __call__(
+        self,
+        path: str = "",
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        lang: str = "en",
+        **parameters: object,
+    ) -> Page: ...
+
+
+@pytest.fixture(scope="session")
+def server_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server") / "server.log"
+
+
+@pytest.fixture(scope="session")
+def server(server_log: Path) -> Iterator[str]:
+    """The address of the running app. An exception anywhere in the server fails the run at its end."""
+    with application.serve(server_log) as address:
+        yield address
+    log = server_log.read_text(errors="replace")
+    assert "Traceback (most recent call last)" not in log, f"the server logged an exception:\n{log}"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with application.launch() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visits() -> Iterator[list[application.Visit]]:
+    """The visits that this test began; closed, and asked what went wrong, at its end."""
+    begun: list[application.Visit] = []
+    yield begun
+    for visit in begun:
+        visit.close()
+    assert [problem for visit in begun for problem in visit.problems] == []
+
+
+@pytest.fixture
+def open_page(server: str, browser: Browser, visits: list[application.Visit]) -> OpenPage:
+    """Open a page as a new visitor: its path in the URL, the window, the theme, the language, and URL parameters."""
+
+    def open_page(
+        path: str = "",
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        lang: str = "en",
+        **parameters: object,
+    ) -> Page:
+        visit = application.Visit(browser, server, width=width, height=height, dark=dark)
+        visits.append(visit)
+        return visit.open(path, lang=lang, **parameters)
+
+    return open_page
+
+
+@pytest.fixture
+def page(server: str, browser: Browser, visits: list[application.Visit]) -> Page:
+    """An empty page of a new visitor at 1280 x 900, for tests that go their own way (`server` is the address)."""
+    visit = application.Visit(browser, server)
+    visits.append(visit)
+    return visit.page

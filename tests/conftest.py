@@ -1,0 +1,39 @@
+"""What holds for every test: the shapes written on signatures are checked, chance is seeded, nothing depends on the hour.
+
+`JAXTYPING_DISABLE=1 make test` runs without the shape checks (and is then a little faster).
+"""
+
+import os
+
+import hypothesis
+import jaxtyping
+import pytest
+
+if not jaxtyping.config.jaxtyping_disable:
+    # Before anything imports model: its functions are then compiled with their annotations checked at each call.
+    shape_checks = jaxtyping.install_import_hook("model", "beartype.beartype")
+
+import torch  # noqa: E402  (the hook stands first)
+
+hypothesis.settings.register_profile("here", deadline=None, print_blob=True)
+hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Small tensors are quicker on one thread, and sums keep their order."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    torch.manual_seed(20170612)  # the day the paper was posted
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever lies in tests/browser carries the mark `browser`, and runs last: what is quick to fail fails first."""
+    for item in items:
+        if "browser" in item.path.parts:
+            item.add_marker("browser")
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

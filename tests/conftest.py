@@ -1,4 +1,4 @@
-"""What holds for every test: the shapes written on signatures are checked, chance is seeded, nothing depends on the hour.
+"""What holds for every test: the shapes written on signatures are checked, and chance is seeded.
 
 `JAXTYPING_DISABLE=1 make test` runs without the shape checks (and is then a little faster).
 """
@@ -13,7 +13,7 @@ if not jaxtyping.config.jaxtyping_disable:
     # Before anything imports model: its functions are then compiled with their annotations checked at each call.
     shape_checks = jaxtyping.install_import_hook("model", "beartype.beartype")
 
-import torch  # noqa: E402  (the hook stands first)
+import torch
 
 hypothesis.settings.register_profile("here", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)

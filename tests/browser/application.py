@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, sync_playwright
 
 from tests.browser import chromium
 
@@ -58,12 +58,18 @@ def wait_until_healthy(address: str, process: "subprocess.Popen[bytes]", log: Pa
     while time.monotonic() < end:
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with code {process.returncode}; it said:\n{log.read_text()}")
-        with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
-                if answer.status == 200:
-                    return
+        if is_healthy(address):
+            return
         time.sleep(0.1)
     raise RuntimeError(f"the server was not healthy within {START_SECONDS} s; it said:\n{log.read_text()}")
+
+
+def is_healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
 
 
 @contextlib.contextmanager
@@ -105,11 +111,11 @@ class Visit:
     def close(self) -> None:
         self.context.close()
 
-    def _refuse(self, route) -> None:  # type: ignore[no-untyped-def]
+    def _refuse(self, route: Route) -> None:
         self.problems.append(f"asked another machine for {route.request.url}")
         route.abort()
 
-    def _note(self, message) -> None:  # type: ignore[no-untyped-def]
+    def _note(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.problems.append(f"console: {message.text} ({message.location.get('url', '')})")
 

@@ -1,0 +1,171 @@
+"""Links from cross-attention: which source word each target word looked at most.
+
+Row r of the decoder reads one token and produces the next, so a target word owns two sets of rows: those that produced
+its pieces and those that read them (Chen et al. 2020). Which layer, head and row aligns best is measured, never
+assumed; so all of them are computed at once.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.alignment import words
+from model.alignment.pharaoh import Link
+from model.trace import Trace
+
+Row = Literal["produced", "read"]
+ROWS: tuple[Row, ...] = get_args(Row)
+
+
+@dataclass(frozen=True, order=True)
+class Choice:
+    """Where links are taken from: a decoder layer, a head of it (None: the mean of all), and what labels the rows."""
+
+    layer: int
+    head: int | None
+    row: Row
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The words of one pair of sentences: how many there are, and the word of each token that labels a row or a column.
+
+    Indices from `sources` (or `targets`) up belong to special tokens. `produced` and `read` label the same rows.
+    """
+
+    source: tuple[int, ...]
+    produced: tuple[int, ...]
+    read: tuple[int, ...]
+    sources: int
+    targets: int
+
+
+@dataclass(frozen=True)
+class WordWeights:
+    """Cross-attention between words, over layer and head (the last one is the mean of all heads).
+
+    Columns are the source words, after them the special tokens of the source; rows are the target words. A word that no
+    token stands for has weight 0 everywhere.
+    """
+
+    produced: Float[Tensor, "layer head target column"]
+    read: Float[Tensor, "layer head target column"]
+    sources: int
+
+    def at(self, choice: Choice) -> Float[Tensor, "target column"]:
+        """The map of one choice."""
+        maps = self.produced if choice.row == "produced" else self.read
+        return maps[choice.layer, -1 if choice.head is None else choice.head]
+
+    def choices(self) -> Iterator[Choice]:
+        """Every layer, head (the mean last) and row."""
+        layers, heads = self.produced.shape[:2]
+        for layer in range(layers):
+            for head in (*range(heads - 1), None):
+                for row in ROWS:
+                    yield Choice(layer, head, row)
+
+
+def label(trace: Trace, split_punctuation: bool = True) -> Labels:
+    """The words of a trace's tokens."""
+    source = words.split(trace.source_text, split_punctuation)
+    target = words.split(trace.target_text, split_punctuation)
+    return Labels(
+        words.indices(trace.source, source),
+        words.indices(trace.produced, target),
+        words.indices(trace.target, target),
+        len(source),
+        len(target),
+    )
+
+
+def cross_attention(trace: Trace) -> Float[Tensor, "layer head query key"]:
+    """The weights of all layers and heads of a trace."""
+    layers: list[Tensor] = []
+    while (path := f"decoder.layers.{len(layers)}.cross_attention.weights") in trace:
+        layers.append(trace[path].tensor[0])
+    return torch.stack(layers)
+
+
+def of_trace(trace: Trace, split_punctuation: bool = True) -> WordWeights:
+    """Weights between the words of a trace's two sentences."""
+    return of_weights(cross_attention(trace), label(trace, split_punctuation))
+
+
+def of_batch(weights: Float[Tensor, "layer batch head query key"], labels: Sequence[Labels]) -> list[WordWeights]:
+    """Weights between words for each sentence of a batch that is padded at the end."""
+    return [
+        of_weights(weights[:, index, :, : len(pair.read), : len(pair.source)], pair)
+        for index, pair in enumerate(labels)
+    ]
+
+
+def of_weights(weights: Float[Tensor, "layer head query key"], labels: Labels) -> WordWeights:
+    """Weights between words for one pair: the mean over heads is added as a last head, then pieces are joined."""
+    with_mean = torch.cat([weights, weights.mean(dim=1, keepdim=True)], dim=1)
+    columns = max((labels.sources, *(index + 1 for index in labels.source)))
+    produced, read = (
+        join_pieces(with_mean, rows, labels.source, labels.targets, columns) for rows in (labels.produced, labels.read)
+    )
+    return WordWeights(produced, read, labels.sources)
+
+
+def join_pieces(
+    weights: Float[Tensor, "*map query key"],
+    query_words: Sequence[int],
+    key_words: Sequence[int],
+    rows: int,
+    columns: int,
+) -> Float[Tensor, "*map row column"]:
+    """From pieces to words: the sum over key pieces, the mean over query pieces, so that rows keep their sum.
+
+    Word indices beyond `rows` or `columns` are left out.
+    """
+    gather_keys = weights.new_zeros(len(key_words), columns + 1)
+    gather_keys = gather_keys.index_put(_cells(key_words, columns), weights.new_ones(()))
+    gather_queries = weights.new_zeros(len(query_words), rows + 1)
+    gather_queries = gather_queries.index_put(_cells(query_words, rows), weights.new_ones(()))
+    means = gather_queries / gather_queries.sum(dim=0).clamp(min=1)
+    return torch.einsum("...qk,qr,kc->...rc", weights, means[:, :rows], gather_keys[:, :columns])
+
+
+def _cells(word_of: Sequence[int], size: int) -> tuple[Tensor, Tensor]:
+    """Where the ones stand in the matrix from pieces to words; all words out of range share the column `size`."""
+    return torch.arange(len(word_of)), torch.tensor([min(index, size) for index in word_of], dtype=torch.long)
+
+
+def links(weights: WordWeights, choice: Choice) -> set[Link]:
+    """For each target word the source word with the largest weight.
+
+    No link where that is a special token, nor where all weights are 0.
+    """
+    return _best(weights.at(choice), weights.sources)
+
+
+def every_links(weights: WordWeights) -> dict[Choice, set[Link]]:
+    """`links` of every layer, head and row."""
+    return {choice: links(weights, choice) for choice in weights.choices()}
+
+
+def links_above(weights: WordWeights, choice: Choice, *, threshold: float = 0.0, share: float = 0.0) -> set[Link]:
+    """For each target word all source words above `threshold` and at least `share` of the largest weight of the row.
+
+    Special tokens are never linked, but count as the largest.
+    """
+    map_ = weights.at(choice)
+    if map_.numel() == 0:
+        return set()
+    chosen = (map_ > threshold) & (map_ >= share * map_.amax(dim=-1, keepdim=True))
+    return {(int(i), int(j)) for j, i in chosen[:, : weights.sources].nonzero()}
+
+
+def _best(map_: Float[Tensor, "target column"], sources: int) -> set[Link]:
+    if map_.numel() == 0:
+        return set()
+    values = map_.cpu().numpy()  # its argmax takes the first of equals, everywhere
+    best, highest = values.argmax(axis=-1), values.max(axis=-1)
+    return {(int(i), j) for j, (i, weight) in enumerate(zip(best, highest, strict=True)) if weight > 0 and i < sources}

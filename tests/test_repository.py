@@ -42,9 +42,10 @@ def test_no_text_names_a_folder_of_one_machine() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("line", ["see /home/ada/notes", '"/work' + '/main/x"', "open(/Users/ada)"])
-def test_such_a_folder_would_be_found(line: str) -> None:
-    assert ABSOLUTE.search(line)
+@pytest.mark.parametrize(("before", "folder"), [("see ", "home"), ('"', "work"), ("open(", "Users")])
+def test_such_a_folder_would_be_found(before: str, folder: str) -> None:
+    assert ABSOLUTE.search(f"{before}/{folder}/ada/notes")
+    assert not ABSOLUTE.search(f"{before}assets/{folder}/ada/notes")
 
 
 def test_every_requirement_is_pinned_exactly_and_torch_in_every_installation() -> None:

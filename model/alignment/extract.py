@@ -98,10 +98,7 @@ def of_trace(trace: Trace, split_punctuation: bool = True) -> WordWeights:
 
 def of_batch(weights: Float[Tensor, "layer batch head query key"], labels: Sequence[Labels]) -> list[WordWeights]:
     """Weights between words for each sentence of a batch that is padded at the end."""
-    return [
-        of_weights(weights[:, index, :, : len(pair.read), : len(pair.source)], pair)
-        for index, pair in enumerate(labels)
-    ]
+    return [of_weights(weights[:, index, :, : len(pair.read), : len(pair.source)], pair) for index, pair in enumerate(labels)]
 
 
 def of_weights(weights: Float[Tensor, "layer head query key"], labels: Labels) -> WordWeights:

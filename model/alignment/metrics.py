@@ -66,9 +66,7 @@ def per_sentence(links: Corpus, sure: Corpus, possible: Corpus) -> np.ndarray:
     given = [_as_corpus(side) for side in (links, sure, possible)]
     sizes = [len(side) for side in given]
     if len(set(sizes)) > 1:
-        raise ValueError(
-            "links, sure and possible are of {}, {} and {} sentences; they must be equally long".format(*sizes)
-        )
+        raise ValueError("links, sure and possible are of {}, {} and {} sentences; they must be equally long".format(*sizes))
     rows = [(len(a), len(s), len(a & s), len(a & (s | p))) for a, s, p in zip(*given, strict=True)]
     return np.array(rows, dtype=np.int64).reshape(-1, 4)
 

@@ -51,9 +51,7 @@ def _spaced(text: str, lower: bool) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m model.training.guide", description="Prepare links for guided heads."
-    )
+    parser = argparse.ArgumentParser(prog="python -m model.training.guide", description="Prepare links for guided heads.")
     commands = parser.add_subparsers(required=True, metavar="export")
     command = commands.add_parser("export", help="write the words of each pair, for an outside aligner")
     command.add_argument("pairs", type=Path, help="source TAB target, one pair a line")

@@ -1,0 +1,56 @@
+"""A small, real Transformer that can be looked into.
+
+import model
+atlas = model.load("en-fr")
+print(atlas.translate("I love you.").text)
+trace = atlas.trace("I love you.", "Je t'aime.")
+print(trace["decoder.layers.1.cross_attention.weights"].tensor.shape)
+"""
+
+import model.alignment.metrics
+import model.training.loss
+import model.training.schedule
+from model import (
+    alignment,
+    attention_mask,
+    checkpoint,
+    config,
+    decoding,
+    position,
+    tokenizer,
+    trace,
+    transformer,
+    translator,
+)
+from model.checkpoint import CheckpointError, available
+from model.config import ConfigError, ModelConfig, paper_base, paper_big
+from model.trace import Activation, Trace, UnknownPathError, tracing
+from model.translator import TextError, Translation, Translator, load
+
+__all__ = [
+    "Activation",
+    "CheckpointError",
+    "ConfigError",
+    "ModelConfig",
+    "TextError",
+    "Trace",
+    "Translation",
+    "Translator",
+    "UnknownPathError",
+    "alignment",
+    "attention_mask",
+    "available",
+    "checkpoint",
+    "config",
+    "decoding",
+    "load",
+    "paper_base",
+    "paper_big",
+    "position",
+    "tokenizer",
+    "trace",
+    "tracing",
+    "training",
+    "transformer",
+    "translator",
+]

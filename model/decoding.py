@@ -1,0 +1,140 @@
+"""Writing one token at a time: greedy and beam search, with a cache of keys and values."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from model.attention import KeyValueCache
+from model.transformer import EncoderDecoder
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decoding step of a batch of sentences.
+
+    `log_probabilities` of every possible next token, `chosen` the ids that were taken; sentences that had ended before
+    take padding.
+    """
+
+    index: int
+    log_probabilities: Float[Tensor, "batch vocab"]
+    chosen: Int[Tensor, " batch"]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished output: its ids (the end token last, unless the limit came first) and the log-probability of each."""
+
+    ids: tuple[int, ...]
+    log_probabilities: tuple[float, ...]
+    ended: bool
+
+    @property
+    def score(self) -> float:
+        """The log-probability of the whole output."""
+        return sum(self.log_probabilities)
+
+
+def length_limit(source_length: int) -> int:
+    """Where decoding stops if no end token comes: generous for any real translation of so many source tokens."""
+    return 2 * source_length + 20
+
+
+@torch.inference_mode()
+def greedy_steps(
+    model: EncoderDecoder,
+    source: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch source"] | None = None,
+    limit: int | None = None,
+    cached: bool = True,
+) -> Iterator[Step]:
+    """Take the likeliest token, again and again, until every sentence has ended or `limit` tokens stand.
+
+    With `cached` each step computes only the new row; without, it repeats all earlier ones, to the same result.
+    """
+    config = model.config
+    limit = min(limit or length_limit(source.shape[1]), config.max_length)
+    memory = model.encode(source, source_mask)
+    cache = KeyValueCache() if cached else None
+    target = torch.full((source.shape[0], 1), config.start, device=source.device)
+    ended = torch.zeros(source.shape[0], dtype=torch.bool, device=source.device)
+    for index in range(limit):
+        read = target[:, -1:] if cached else target
+        log_probabilities = model.decode(read, memory, source_mask, cache=cache)[:, -1].float().log_softmax(dim=-1)
+        chosen = log_probabilities.argmax(dim=-1).masked_fill(ended, config.padding)
+        yield Step(index, log_probabilities, chosen)
+        ended = ended | (chosen == config.end)
+        if bool(ended.all()):
+            return
+        target = torch.cat((target, chosen[:, None]), dim=1)
+
+
+def greedy(
+    model: EncoderDecoder,
+    source: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch source"] | None = None,
+    limit: int | None = None,
+    cached: bool = True,
+) -> list[Hypothesis]:
+    """The greedy output of every sentence of the batch."""
+    steps = list(greedy_steps(model, source, source_mask, limit, cached))
+    chosen = torch.stack([step.chosen for step in steps], dim=1)
+    scores = torch.stack([step.log_probabilities.gather(1, step.chosen[:, None])[:, 0] for step in steps], dim=1)
+    result = []
+    for ids, values in zip(chosen.tolist(), scores.tolist(), strict=True):
+        ended = model.config.end in ids
+        length = ids.index(model.config.end) + 1 if ended else len(ids)
+        result.append(Hypothesis(tuple(ids[:length]), tuple(values[:length]), ended))
+    return result
+
+
+@torch.inference_mode()
+def beam(
+    model: EncoderDecoder,
+    source: Int[Tensor, "1 source"],
+    size: int,
+    limit: int | None = None,
+    length_penalty: float = 0.6,
+) -> list[Hypothesis]:
+    """The best outputs that keeping `size` unfinished ones at each step finds, best first.
+
+    Outputs are compared by score / ((5 + length) / 6)^length_penalty (Wu et al. 2016, 7); size 1 is greedy.
+    """
+    if size < 1:
+        raise ValueError(f"a beam of {size} holds nothing; choose 1 (greedy) or more")
+    config = model.config
+    limit = min(limit or length_limit(source.shape[1]), config.max_length)
+
+    def worth(hypothesis: Hypothesis) -> float:
+        return hypothesis.score / float(((5 + len(hypothesis.ids)) / 6) ** length_penalty)
+
+    memory, cache = model.encode(source), KeyValueCache()
+    alive = [Hypothesis((), (), False)]
+    finished: list[Hypothesis] = []
+    for _ in range(limit):
+        read = torch.tensor([[hypothesis.ids[-1] if hypothesis.ids else config.start] for hypothesis in alive])
+        logits = model.decode(read.to(source.device), memory.expand(len(alive), -1, -1), cache=cache)[:, -1]
+        log_probabilities = logits.float().log_softmax(dim=-1)
+        totals = log_probabilities + torch.tensor([[hypothesis.score] for hypothesis in alive], device=source.device)
+        best = totals.flatten().topk(min(2 * size, totals.numel())).indices
+        grown, rows = [], []
+        for row, id_ in ((int(i) // totals.shape[1], int(i) % totals.shape[1]) for i in best):
+            parent, ended = alive[row], id_ == config.end
+            child = Hypothesis((*parent.ids, id_), (*parent.log_probabilities, float(log_probabilities[row, id_])), ended)
+            if not ended:
+                grown.append(child)
+                rows.append(row)
+            elif len(grown) < size:
+                finished.append(child)
+            if len(grown) == size:
+                break
+        if len(finished) >= size or (size == 1 and finished):
+            break
+        alive = grown
+        cache.select(torch.tensor(rows, device=source.device))
+    else:
+        finished += alive if not finished else []
+    return sorted(finished, key=worth, reverse=True)[:size]

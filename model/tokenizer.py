@@ -1,0 +1,167 @@
+"""Text <-> pieces <-> ids, every piece with its place in the text as typed."""
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer as Engine
+
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")  # their ids are 0, 1, 2, 3 in every vocabulary
+PADDING, START, END, UNKNOWN = range(4)
+
+
+@dataclass(frozen=True)
+class Token:
+    """One piece of a sentence.
+
+    `text` is what was typed (for special tokens their name), `span` its place in the text as typed, counted in
+    characters; special tokens have an empty span. `unknown`: the vocabulary has no id for it.
+    """
+
+    text: str
+    id: int
+    span: tuple[int, int]
+    special: bool = False
+    unknown: bool = False
+
+    @property
+    def label(self) -> str:
+        """A printable form, never empty: invisible characters by number, unknown pieces marked."""
+        shown = printable(self.text)
+        return f"{SPECIALS[UNKNOWN]} {shown}" if self.unknown and self.text != SPECIALS[UNKNOWN] else shown
+
+
+def printable(text: str) -> str:
+    """The text with every character that would not be seen written as U+XXXX."""
+    shown = "".join(
+        character if character == " " or not unicodedata.category(character).startswith(("C", "Z")) else f"U+{ord(character):04X}"
+        for character in text
+    )
+    if not shown.strip():
+        return " ".join(f"U+{ord(character):04X}" for character in text) or "∅"
+    return "\N{DOTTED CIRCLE}" + shown if unicodedata.combining(shown[0]) else shown
+
+
+class Tokenizer:
+    """A vocabulary of pieces and the rules that cut a sentence into them.
+
+    Typed text never becomes a special token: "<s>" typed by a user is three ordinary characters. Text is read in Unicode
+    NFC whichever way it was typed; spans refer to the text as typed.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.vocabulary: dict[str, int] = engine.get_vocab()
+        self.pieces: tuple[str, ...] = tuple(sorted(self.vocabulary, key=self.vocabulary.__getitem__))
+        self.space = self.vocabulary.get(" ")  # a space that nothing was merged with; it is not passed on as a token
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def encode(self, text: str) -> tuple[Token, ...]:
+        """The pieces of a sentence, without special tokens."""
+        encoding = self.engine.encode(text, add_special_tokens=False)
+        tokens = []
+        for id_, (begin, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            if id_ == self.space:
+                continue
+            while begin < end and text[begin].isspace():  # a piece owns the space before it; its label does not
+                begin += 1
+            while end < len(text) and unicodedata.combining(text[end]):  # a mark typed apart belongs to its letter
+                end += 1
+            tokens.append(Token(text[begin:end], id_, (begin, end), unknown=id_ == UNKNOWN))
+        return tuple(tokens)
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Only the ids of many sentences, fast."""
+        encodings = self.engine.encode_batch_fast(texts, add_special_tokens=False)
+        return [[id_ for id_ in encoding.ids if id_ != self.space] for encoding in encodings]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of these pieces; special tokens are left out, an unknown piece shows as <unk>."""
+        return "".join(self.pieces[id_] for id_ in ids if id_ not in (PADDING, START, END)).strip()
+
+    def produced(self, ids: Sequence[int]) -> tuple[Token, ...]:
+        """The tokens of a text that was produced rather than typed: their spans lie in `decode(ids)`."""
+        tokens, length = [], 0
+        for id_ in ids:
+            if id_ in (PADDING, START, END):
+                tokens.append(special(id_, length))
+                continue
+            piece = self.pieces[id_] if length else self.pieces[id_].lstrip()
+            begin = length + len(piece) - len(piece.lstrip())
+            length += len(piece)
+            tokens.append(Token(piece.lstrip(), id_, (begin, length), unknown=id_ == UNKNOWN))
+        return tuple(tokens)
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(json.loads(self.engine.to_str()), ensure_ascii=False, indent=0), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        return cls(Engine.from_str(path.read_text(encoding="utf-8")))
+
+
+def special(id_: int, at: int = 0) -> Token:
+    """A token that is not text: padding, start or end."""
+    return Token(SPECIALS[id_], id_, (at, at), special=True)
+
+
+def train_bpe(sentences: Sequence[str], vocab_size: int, minimum: int = 5) -> Tokenizer:
+    """Byte-pair encoding (Sennrich et al. 2016) on characters, within words, numbers and runs of punctuation.
+
+    A piece at the beginning of a word carries the space before it, also in front of the sentence, so that joining pieces
+    gives the text back. Digits stand alone. A character that occurs fewer than `minimum` times stays unknown, so that the
+    model learns what to do with an unknown piece.
+    """
+    counts = Counter(unicodedata.normalize("NFC", "".join(sentences)))
+    engine = Engine(models.BPE(unk_token=SPECIALS[UNKNOWN]))
+    engine.normalizer = normalizers.Sequence(
+        [
+            normalizers.NFC(),
+            normalizers.Replace(Regex(r"[\s\u00a0\u202f]+"), " "),
+            normalizers.Strip(),
+            normalizers.Prepend(" "),
+        ]
+    )
+    engine.pre_tokenizer = pre_tokenizers.Split(Regex(r" ?\p{N}| ?[\p{L}\p{M}]+| ?[^\s\p{L}\p{M}\p{N}]+"), behavior="isolated")
+    engine.train_from_iterator(
+        sentences,
+        trainers.BpeTrainer(
+            vocab_size=vocab_size,
+            special_tokens=list(SPECIALS),
+            limit_alphabet=sum(count >= minimum for count in counts.values()),
+            show_progress=False,
+        ),
+    )
+    return _without_control_tokens(engine)
+
+
+def train_characters(sentences: Iterable[str], minimum: int = 1) -> Tokenizer:
+    """Every character that occurs at least `minimum` times has an id; spaces are not tokens."""
+    engine = Engine(models.WordLevel(unk_token=SPECIALS[UNKNOWN]))
+    engine.normalizer = normalizers.NFC()
+    engine.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r"\s+"), behavior="removed"),
+            pre_tokenizers.Split(Regex(r"."), behavior="isolated"),
+        ]
+    )
+    engine.train_from_iterator(
+        sentences,
+        trainers.WordLevelTrainer(
+            min_frequency=minimum, special_tokens=list(SPECIALS), show_progress=False, vocab_size=1_000_000
+        ),
+    )
+    return _without_control_tokens(engine)
+
+
+def _without_control_tokens(engine: Engine) -> Tokenizer:
+    """The same tokenizer in which no typed text is matched as a special token (the trainer registers them for matching)."""
+    settings = json.loads(engine.to_str())
+    settings["added_tokens"] = []
+    return Tokenizer(Engine.from_str(json.dumps(settings)))

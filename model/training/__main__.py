@@ -1,0 +1,185 @@
+"""`python -m model.training`: train an encoder-decoder on sentence pairs; stopped at any moment, the same command goes on."""
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from model.checkpoint import Tokenizers, load_tokenizers, save, weights
+from model.config import ModelConfig
+from model.tokenizer import train_bpe, train_characters
+from model.training import evaluate
+from model.training.data import Batches, examples, read_pairs
+from model.training.loop import Group, GuidedHead, Log, Run, Settings
+from model.transformer import EncoderDecoder
+
+
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
+    """What the command line asks for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model.training",
+        description="Train an encoder-decoder Transformer on sentence pairs. Run the same command again to go on after a stop; "
+        "start it with torchrun to use several processes.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    data = parser.add_argument_group("data")
+    data.add_argument(
+        "--pairs",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="TSV files: source, tab, target; further columns are ignored",
+    )
+    data.add_argument("--valid", type=Path, required=True, help="held-out pairs, all references of a sentence in it")
+    data.add_argument("--languages", nargs=2, default=("en", "fr"), metavar=("SOURCE", "TARGET"))
+    data.add_argument("--tokenizer", choices=("shared-bpe", "bpe-characters"), default="shared-bpe",
+                      help="one BPE vocabulary for both sides, or BPE for the source and characters for the target")  # fmt: skip
+    data.add_argument("--vocab", type=int, default=8000, help="BPE vocabulary")
+    data.add_argument("--join", type=float, default=0.0, help="share of examples made of two to four pairs")
+    data.add_argument("--output", type=Path, required=True, help="folder of the run")
+    model = parser.add_argument_group("model")
+    for name, value in (("d-model", 256), ("num-heads", 4), ("d-ff", 1024), ("layers", 3)):
+        model.add_argument(f"--{name}", type=int, default=value)
+    model.add_argument("--dropout", type=float, default=0.1)
+    model.add_argument("--norm", choices=("post", "pre"), default="post")
+    model.add_argument("--activation", choices=("relu", "gelu"), default="relu")
+    model.add_argument("--positions", choices=("sinusoidal", "rotary", "none"), default="sinusoidal")
+    model.add_argument("--tie", choices=("all", "target", "none"), help="default: all with one vocabulary, target with two")
+    training = parser.add_argument_group("training")
+    training.add_argument("--steps", type=int, default=10_000)
+    training.add_argument("--minutes", type=float, help="stop after so long, to be resumed")
+    training.add_argument("--warmup", type=int, default=2000)
+    training.add_argument("--factor", type=float, default=1.0, help="multiplies the Noam rate")
+    training.add_argument("--cooldown", type=int, default=0, help="the rate falls to 0 over the last so many steps")
+    training.add_argument("--batch-tokens", type=int, default=2048)
+    training.add_argument("--smoothing", type=float, default=0.1)
+    training.add_argument("--clip", type=float, default=1.0)
+    training.add_argument("--guide", type=Path, help="Pharaoh file of word links, one line a pair (see model.training.guide)")
+    training.add_argument("--guide-head", nargs=3, action="append", default=[], metavar=("LAYER", "HEAD", "ROW"),
+                          help="a head of cross-attention to guide: layer and head from 0, row produced or read")  # fmt: skip
+    training.add_argument("--guide-factor", type=float, default=0.1)
+    training.add_argument(
+        "--autocast", choices=("auto", "on", "off"), default="auto", help="bfloat16; auto: where the processor has it"
+    )
+    training.add_argument("--seed", type=int, default=1)
+    training.add_argument("--threads", type=int, help="of this process")
+    training.add_argument("--check-every", type=int, default=500, help="steps between measurements on the held-out pairs")
+    training.add_argument("--check-sentences", type=int, default=200, help="held-out sentences translated at each")
+    training.add_argument("--snapshots", type=int, default=5, help="how many of the last checks are averaged at the end")
+    return parser.parse_args(words)
+
+
+def tokenizers_for(folder: Path, pairs: list[tuple[str, str]], kind: str, vocab: int) -> Tokenizers:
+    """The tokenizers of this run, trained on its pairs the first time."""
+    if (folder / "tokenizer.json").exists() or (folder / "tokenizer.target.json").exists():
+        return load_tokenizers(folder)
+    sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
+    if kind == "shared-bpe":
+        shared = train_bpe([*sources, *targets], vocab)
+        made = Tokenizers(shared, shared)
+        shared.save(folder / "tokenizer.json")
+    else:
+        made = Tokenizers(train_bpe(sources, vocab), train_characters(targets, minimum=2))
+        made.source.save(folder / "tokenizer.source.json")
+        made.target.save(folder / "tokenizer.target.json")
+    return made
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Whether bfloat16 is computed in hardware here; in software it is several times slower than float32."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def main(words: list[str] | None = None) -> None:
+    options = arguments(words)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    group = Group.join()
+    device = torch.device("cuda", group.rank % torch.cuda.device_count()) if torch.cuda.is_available() else torch.device("cpu")
+    options.output.mkdir(parents=True, exist_ok=True)
+    pairs, held_out = read_pairs(options.pairs), read_pairs([options.valid])
+    tokenizers = tokenizers_for(options.output, pairs, options.tokenizer, options.vocab)
+    shared = tokenizers.source is tokenizers.target
+    config = ModelConfig(
+        source_vocab_size=len(tokenizers.source), target_vocab_size=len(tokenizers.target), d_model=options.d_model,
+        num_heads=options.num_heads, d_ff=options.d_ff, encoder_layers=options.layers, decoder_layers=options.layers,
+        dropout=options.dropout, norm=options.norm, activation=options.activation, positions=options.positions,
+        tie=options.tie or ("all" if shared else "target"),
+    )  # fmt: skip
+    settings = Settings(
+        steps=options.steps, warmup=options.warmup, factor=options.factor, cooldown=options.cooldown,
+        smoothing=options.smoothing, clip=options.clip, guide_factor=options.guide_factor, seed=options.seed,
+        guided=tuple(GuidedHead(int(layer), int(head), row) for layer, head, row in options.guide_head),
+        autocast=options.autocast == "on" or (options.autocast == "auto" and has_bfloat16(device)),
+        check_every=options.check_every, snapshots=options.snapshots,
+    )  # fmt: skip
+    if settings.guided and options.guide is None:
+        sys.exit("--guide-head needs the links to be shown: give --guide FILE")
+    train = examples(pairs, tokenizers.source, tokenizers.target, options.guide if settings.guided else None)
+    valid = examples(held_out, tokenizers.source, tokenizers.target)
+    of_each = evaluate.references(held_out)
+    sentences = list(of_each)[: options.check_sentences]
+    torch.manual_seed(settings.seed)
+    model = EncoderDecoder(config).to(device)
+
+    bar = tqdm(total=options.steps, disable=group.rank > 0, dynamic_ncols=True, mininterval=1.0)
+
+    def check(model: EncoderDecoder) -> Log:
+        outputs = evaluate.translate(model, tokenizers, sentences)
+        bleu, chrf = evaluate.score(outputs, [of_each[sentence] for sentence in sentences], options.languages[1])
+        return {
+            "score": bleu,
+            "bleu": bleu,
+            "chrf": chrf,
+            "loss": evaluate.loss(model, valid),
+            "sample": [sentences[0], outputs[0]],
+        }
+
+    def report(log: Log) -> None:
+        bar.n = log["step"]
+        if "check" in log:
+            source, output = log["check"]["sample"]
+            bar.write(
+                f"step {log['step']}: BLEU {log['check']['bleu']:.1f}, loss {log['check']['loss']:.3f} | {source} -> {output}"
+            )
+            bar.set_description_str(output[:40])
+        else:
+            bar.set_postfix(loss=f"{log['loss']:.3f}", refresh=False)
+            bar.update(0)
+
+    batches = Batches(train, options.batch_tokens, options.seed, options.join)
+    run = Run(options.output, model, batches, settings, check, group, report, device)
+    note = {"command": shlex.join(["python", "-m", "model.training", *(words or sys.argv[1:])]), "languages": options.languages,
+            "longest_words": max(len(source.split()) for source, _ in pairs)}  # fmt: skip
+    (options.output / "run.json").write_text(json.dumps(note, ensure_ascii=False, indent=2), encoding="utf-8")
+    deadline = time.monotonic() + 60 * options.minutes if options.minutes else None
+    progress = run.train(stop=lambda: deadline is not None and time.monotonic() > deadline)
+    bar.close()
+    if group.rank == 0 and progress.best is not None:
+        finish(run, tokenizers, config)
+
+
+def finish(run: Run, tokenizers: Tokenizers, config: ModelConfig) -> None:
+    """Compare the average of the last snapshots with the best single one, and keep the winner as a checkpoint folder."""
+    from safetensors.torch import load_file
+
+    best, averaged = load_file(run.folder / "best.safetensors"), run.average()
+    with torch.no_grad():
+        for name, parameter in weights(run.model).items():
+            parameter.copy_(averaged[name])
+    score = run.check(run.model)["score"]
+    chosen = averaged if score >= (run.progress.best or 0.0) else best
+    save(run.folder / "checkpoint", chosen, config, tokenizers)
+    kind = "average of the last snapshots" if chosen is averaged else f"step {run.progress.best_step}"
+    print(f"average {score:.2f}, best single {run.progress.best:.2f}; {run.folder / 'checkpoint'} holds the {kind}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Text in; text, tokens and traces out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from model.checkpoint import SHIPPED, CheckpointError, Tokenizers, available, load_card
+from model.checkpoint import load as load_checkpoint
+from model.config import ModelConfig
+from model.decoding import beam, greedy
+from model.tokenizer import END, START, Token, special
+from model.trace import Edit, Trace, tracing
+from model.transformer import EncoderDecoder
+
+
+class TextError(ValueError):
+    """A text that the model cannot take: the message says what was given and what is needed."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What a model wrote.
+
+    `produced` are its tokens, the end token last unless the limit stopped it; `log_probabilities` has one entry for each
+    (natural logarithm), and `score` is their sum.
+    """
+
+    text: str
+    source: tuple[Token, ...]
+    produced: tuple[Token, ...]
+    log_probabilities: tuple[float, ...]
+    stopped: Literal["end", "limit"]
+
+    @property
+    def score(self) -> float:
+        return sum(self.log_probabilities)
+
+
+@dataclass(frozen=True)
+class Translator:
+    """An encoder-decoder with its tokenizers and card. Many threads may use one at the same time."""
+
+    name: str
+    model: EncoderDecoder
+    tokenizers: Tokenizers
+    card: Mapping[str, Any]
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.model.config
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    def source_tokens(self, text: str) -> tuple[Token, ...]:
+        """What the encoder reads: the pieces of the text and the end token."""
+        tokens = self.tokenizers.source.encode(text)
+        if not tokens:
+            raise TextError("the source text is empty; type at least one word")
+        return self._checked((*tokens, special(END, len(text))))
+
+    def translate(self, text: str, beam: int = 1, limit: int | None = None) -> Translation:
+        """Write a translation: greedily, or with a beam of that size."""
+        source = self.source_tokens(text)
+        hypothesis = self._search(source, beam, limit)
+        return Translation(
+            text=self.tokenizers.target.decode(hypothesis.ids),
+            source=source,
+            produced=self.tokenizers.target.produced(hypothesis.ids),
+            log_probabilities=hypothesis.log_probabilities,
+            stopped="end" if hypothesis.ended else "limit",
+        )
+
+    def trace(self, source: str, target: str | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
+        """One forced pass over a pair, everything recorded; without a target, over the model's own greedy output.
+
+        With `edits` (path -> function from tensor to tensor) the values at those paths are changed as they are computed.
+        """
+        tokens = self.source_tokens(source)
+        if target is None:
+            ids = self._search(tokens, 1, None).ids
+            text = self.tokenizers.target.decode(ids)
+            pieces = tuple(token for token in self.tokenizers.target.produced(ids) if token.id != END)
+        else:
+            text, pieces = target, self.tokenizers.target.encode(target)
+        read = self._checked((special(START), *pieces))
+        produced = (*pieces, special(END, len(text)))
+        with torch.inference_mode(), tracing(edits) as recording:
+            logits = self.model(self._batch(tokens), self._batch(read))
+            scores = logits[0].double().log_softmax(dim=-1)
+        chosen = scores.gather(1, torch.tensor([[token.id] for token in produced], device=self.device))[:, 0]
+        return Trace(
+            activations=recording.activations,
+            source=tokens,
+            target=read,
+            produced=produced,
+            log_probabilities=tuple(chosen.tolist()),
+            source_text=source,
+            target_text=text,
+        )
+
+    def _search(self, source: Sequence[Token], size: int, limit: int | None) -> Any:
+        ids = self._batch(source)
+        return greedy(self.model, ids, limit=limit)[0] if size == 1 else beam(self.model, ids, size, limit)[0]
+
+    def _batch(self, tokens: Sequence[Token]) -> Tensor:
+        return torch.tensor([[token.id for token in tokens]], device=self.device)
+
+    def _checked(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        if len(tokens) > self.config.max_length:
+            raise TextError(f"the text has {len(tokens)} tokens, the model takes {self.config.max_length}; shorten it")
+        return tokens
+
+
+def choose_device(device: str = "auto") -> torch.device:
+    """The device asked for; "auto" is CUDA where there is one, else the CPU."""
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    chosen = torch.device(device)
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device={device!r}, but there is no CUDA device here; choose 'cpu' or 'auto'")
+    return chosen
+
+
+def load(name: str | Path, device: str = "auto") -> Translator:
+    """A shipped model by its name (see `available`), or a checkpoint folder by its path."""
+    folder = name if isinstance(name, Path) else SHIPPED / name
+    if not isinstance(name, Path) and name not in available():
+        raise CheckpointError(f"{folder} holds no model; shipped are: {', '.join(available()) or 'none'}")
+    loaded, tokenizers = load_checkpoint(folder, choose_device(device))
+    return Translator(folder.name, loaded, tokenizers, load_card(folder))

@@ -49,7 +49,7 @@ def save(
     tokenizers: Tokenizers,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Write weights, configuration and tokenizers; the card is written by hand, its figures by the benchmark that measures them."""
+    """Write weights, configuration and tokenizers; the card is written by hand, its figures by a benchmark."""
     folder.mkdir(parents=True, exist_ok=True)
     save_file({name: tensor.to(dtype).contiguous() for name, tensor in state.items()}, folder / WEIGHTS)
     (folder / CONFIG).write_text(json.dumps(config.to_dict(), indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Pure functions from recorded tensors to what is shown or saved. No streamlit here."""

@@ -1,0 +1,31 @@
+"""A trace as an NPZ file: every attention weight that a page draws from, with the tokens and a caption."""
+
+import io
+from collections.abc import Mapping
+
+import numpy as np
+
+from model.trace import Trace
+
+
+def npz(trace: Trace, caption: Mapping[str, str]) -> bytes:
+    """All attention weights of a trace, one array (head, query, key) a path, beside their axes, the tokens and the caption.
+
+    Arrays of weights are named by their path; `tokens.source`, `tokens.target` (read by the decoder's rows) and
+    `tokens.produced` are the labels; `log_probabilities` belongs to `tokens.produced`; `caption.*` says what this is.
+    Read it with `numpy.load(file)`; nothing in it is pickled.
+    """
+    arrays: dict[str, np.ndarray] = {
+        path: activation.tensor[0].float().cpu().numpy()
+        for path, activation in trace.items()
+        if path.endswith(".weights")
+    }
+    for side in ("source", "target", "produced"):
+        arrays[f"tokens.{side}"] = np.array([token.label for token in getattr(trace, side)], dtype=np.str_)
+    arrays["log_probabilities"] = np.array(trace.log_probabilities, dtype=np.float64)
+    arrays["axes"] = np.array(["head", "query", "key"], dtype=np.str_)
+    for name, value in caption.items():
+        arrays[f"caption.{name}"] = np.array(value, dtype=np.str_)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()

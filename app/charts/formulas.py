@@ -1,0 +1,81 @@
+"""The formulas of a page with this example's numbers in them, as LaTeX. Only numbers and symbols: no text of a user."""
+
+import math
+from collections.abc import Sequence
+
+from model.trace import Trace
+
+MOST_TERMS = 8  # of a sum that are printed; the rest becomes dots, but is counted
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number in LaTeX; what rounds to zero has no sign."""
+    shown = f"{value:.{digits}f}"
+    return shown.lstrip("-") if not float(shown) else shown
+
+
+def summed(terms: Sequence[float], digits: int = 2) -> str:
+    """a + b + c, with dots after the first `MOST_TERMS`; minus signs take the place of plus."""
+    shown = [number(term, digits) for term in terms[:MOST_TERMS]]
+    joined = "".join(term if not at else f" - {term[1:]}" if term.startswith("-") else f" + {term}" for at, term in enumerate(shown))
+    return joined + (r" + \cdots" if len(terms) > MOST_TERMS else "")
+
+
+def log_likelihood(log_probabilities: Sequence[float]) -> str:
+    """log P of a translation as the sum over its tokens."""
+    total = sum(log_probabilities)
+    return rf"\log P = {summed(log_probabilities)} = {number(total)}, \qquad P = e^{{{number(total)}}} = {probability(math.exp(total))}"
+
+
+def probability(value: float) -> str:
+    """A probability in LaTeX: small ones as a power of ten."""
+    if value >= 0.001:
+        return number(value, 3)
+    if value == 0:
+        return r"0"
+    exponent = math.floor(math.log10(value))
+    return rf"{value / 10**exponent:.1f} \cdot 10^{{{exponent}}}"
+
+
+def largest_weight(trace: Trace, path: str, head: int) -> tuple[int, int]:
+    """Row and column of the largest weight of a head among the rows that produce a token of text."""
+    weights = trace[path].tensor[0, head]
+    rows = max(1, weights.shape[0] - 1)
+    flat = int(weights[:rows].argmax())
+    return divmod(flat, weights.shape[1])
+
+
+def softmax_cell(trace: Trace, attention: str, head: int, row: int, column: int) -> str:
+    """One weight, from the scores of its row: the exponential of its own score over the sum of all."""
+    scores = trace[f"{attention}.masked"].tensor[0, head, row].double()
+    weight = float(trace[f"{attention}.weights"].tensor[0, head, row, column])
+    allowed = [float(score) for score in scores if score > -math.inf]
+    denominator = " + ".join(f"e^{{{number(score)}}}" for score in allowed[:MOST_TERMS]) + (
+        r" + \cdots" if len(allowed) > MOST_TERMS else ""
+    )
+    return rf"\alpha_{{{row},{column}}} = \frac{{e^{{{number(float(scores[column]))}}}}}{{{denominator}}} = {number(weight, 4)}"
+
+
+def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int) -> str:
+    """One score: the dot product of a query and a key, divided by the root of the head's width."""
+    turned = "_rotated" if f"{attention}.query_rotated" in trace else ""
+    query = trace[f"{attention}.query{turned}"].tensor[0, head, row].double()
+    key = trace[f"{attention}.key{turned}"].tensor[0, head, column].double()
+    products = [float(product) for product in query * key]
+    width = len(products)
+    dot = sum(products)
+    return (
+        rf"s_{{{row},{column}}} = \frac{{q_{{{row}}} \cdot k_{{{column}}}}}{{\sqrt{{{width}}}}}"
+        rf" = \frac{{{number(dot)}}}{{{number(math.sqrt(width))}}} = {number(dot / math.sqrt(width))}"
+    )
+
+
+def head_widths(d_model: int, num_heads: int) -> str:
+    """How the width of the model is shared among the heads."""
+    return rf"d_k = \frac{{d_{{\text{{model}}}}}}{{h}} = \frac{{{d_model}}}{{{num_heads}}} = {d_model // num_heads}"
+
+
+def row_sum(trace: Trace, path: str, head: int, row: int) -> str:
+    """The weights of one row add up to 1."""
+    weights = [float(weight) for weight in trace[path].tensor[0, head, row]]
+    return rf"\sum_j \alpha_{{{row},j}} = {summed(weights, 3)} = {number(sum(weights), 3)}"

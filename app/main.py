@@ -1,0 +1,27 @@
+"""What one runs: `streamlit run app/main.py`. The page list, the language, the look; pages are files in views/."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # streamlit puts app/ on the path, not the root
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st
+
+from app import session
+from app.text import text
+from app.views import sidebar
+
+selection = session.begin_run()
+st.set_page_config(page_title=text("app.name"), page_icon=str(ROOT / "assets" / "icon.png"), layout="wide")
+st.html(Path(__file__).parent / "views" / "style.css")
+
+translate = st.Page("views/translate.py", title=text("translate.title"), url_path="translate", default=True)
+pages = {
+    "": [translate],
+    "nav.inside": [st.Page("views/heads.py", title=text("heads.title"), url_path="heads")],
+}
+page = st.navigation([member for group in pages.values() for member in group], position="hidden")
+sidebar.show(selection, pages, editable=page is not translate)
+page.run()

@@ -1,0 +1,300 @@
+"""What a visitor has chosen, and everything that is kept between runs: the only state, the only cache, the only loader.
+
+A selection (language, model, sentence, target written by hand, beam) follows the visitor to every page. It stands in the
+session and in the URL: the URL wins when the visitor changed it (a link, the back button), the session wins otherwise and is
+written back, since going to another page drops all parameters. Parameters that are not ours (layer, head ... belong to the
+component in the browser) are left as they are.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+import torch
+
+import model
+from app import text as texts
+from model.alignment import words
+from model.analysis import what_if
+from model.checkpoint import CheckpointError
+from model.trace import Edit, Trace, tracing
+from model.translator import Translation, Translator
+
+MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
+MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
+BEAMS = (1, 4)
+EXAMPLES = Path(__file__).resolve().parents[1] / "assets" / "examples"
+
+_SELECTION, _WRITTEN = "atlas_selection", "atlas_written"
+_PARAMETERS = ("lang", "model", "text", "target", "beam")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the visitor looks at. `target` is the translation written by hand, None for the model's own."""
+
+    language: str
+    model: str
+    text: str
+    target: str | None = None
+    beam: int = 1
+    asked: str = ""  # a model that the URL asked for and that is not here
+
+    def parameters(self) -> dict[str, str]:
+        """The selection as URL parameters: a link with them reopens it."""
+        found = {"lang": self.language, "model": self.model, "text": self.text}
+        if self.target is not None:
+            found["target"] = self.target
+        if self.beam != BEAMS[0]:
+            found["beam"] = str(self.beam)
+        return found
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something to tell the visitor about their text: the key of a sentence and its values."""
+
+    key: str
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence of our own, and what to look for in it."""
+
+    source: str
+    look: str
+
+
+# ----- the selection
+
+
+def begin_run() -> Selection:
+    """Set the language and return the selection; the first call of every page and every fragment."""
+    url = {name: st.query_params[name] for name in _PARAMETERS if name in st.query_params}
+    selection: Selection | None = st.session_state.get(_SELECTION)
+    if selection is None:
+        selection = _from_url(url, None)
+    elif url and url != st.session_state.get(_WRITTEN):
+        selection = _from_url(url, selection)
+    texts.use(selection.language)
+    st.session_state[_SELECTION] = selection
+    _write_url(selection)
+    return selection
+
+
+def select(**changes: Any) -> None:
+    """Change the selection; for callbacks of widgets, which run before the page does."""
+    selection: Selection = st.session_state[_SELECTION]
+    changed = replace(selection, **{"asked": "", **changes})
+    if (changed.model, changed.text, changed.beam) != (selection.model, selection.text, selection.beam):
+        changed = replace(changed, target=changes.get("target"))
+    if changed.model != selection.model and languages(changed.model)[0] != languages(selection.model)[0]:
+        changed = replace(changed, text=first_example(changed.model))
+    st.session_state[_SELECTION] = changed
+
+
+def _from_url(url: Mapping[str, str], before: Selection | None) -> Selection:
+    lang = url.get("lang", before.language if before else _browser_language())
+    lang = lang if lang in texts.LANGUAGES else texts.DEFAULT_LANGUAGE
+    asked = url.get("model", before.model if before else "")
+    name = asked if asked in models() else _default_model(lang)
+    beam = int(url["beam"]) if url.get("beam", "").isdecimal() else BEAMS[0]
+    return Selection(
+        lang,
+        name,
+        url["text"] if "text" in url else first_example(name),
+        url.get("target"),
+        beam if beam in BEAMS else BEAMS[0],
+        "" if asked == name else asked,
+    )
+
+
+def _write_url(selection: Selection) -> None:
+    wanted = selection.parameters()
+    st.session_state[_WRITTEN] = wanted
+    present = {name: st.query_params[name] for name in _PARAMETERS if name in st.query_params}
+    if present == wanted:
+        return
+    others = {name: st.query_params.get_all(name) for name in st.query_params if name not in _PARAMETERS}
+    st.query_params.from_dict(others | wanted)
+
+
+def _browser_language() -> str:
+    """The visitor's language if we speak it: "zh-CN" and "zh-Hant" are read as "zh"."""
+    locale = st.context.locale or ""
+    name = locale.replace("_", "-").split("-")[0].lower()
+    return name if name in texts.LANGUAGES else texts.DEFAULT_LANGUAGE
+
+
+# ----- models
+
+
+def models() -> tuple[str, ...]:
+    """The names of the shipped models."""
+    return model.available()
+
+
+def _default_model(language: str) -> str:
+    names = models()
+    for name in (f"en-{language}", "en-fr", *names):
+        if name in names:
+            return name
+    return "en-fr"
+
+
+def languages(name: str) -> tuple[str, str]:
+    """Source and target language of a model, from its name: "en-fr", "en-fr-rotary"."""
+    source, _, rest = name.partition("-")
+    return source, rest.partition("-")[0]
+
+
+@st.cache_resource(show_spinner=False)
+def load(name: str) -> Translator:
+    """The model of this name, one object for all visitors; raises CheckpointError, and then tries again the next time."""
+    return model.load(name)
+
+
+def loaded(names: Sequence[str]) -> dict[str, Translator]:
+    """Those of the models that can be loaded: a damaged one is told on its page and does not hide the others."""
+    found: dict[str, Translator] = {}
+    for name in names:
+        try:
+            found[name] = load(name)
+        except CheckpointError:
+            continue
+    return found
+
+
+def warm_up() -> None:
+    """What a server does before its first visitor: load every model and translate once with each.
+
+    A damaged model does not stop the server; its page says what is wrong with it.
+    """
+    torch.set_num_threads(1)  # many visitors share the processors: one thread each is the fastest for all
+    for name in loaded(models()):
+        trace(name, first_example(name) or "?")
+
+
+# ----- what the models computed: cached by text, shared by all visitors, never changed
+
+
+@st.cache_resource(show_spinner=False, max_entries=512)
+def translation(name: str, source: str, beam: int = 1) -> Translation:
+    """The model's own translation."""
+    return load(name).translate(source, beam=beam)
+
+
+def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> Trace:
+    """One forced pass over the given target, or over the model's own translation. Never change what it returns."""
+    if len(source) + len(target or "") <= 300:
+        return _short_trace(name, source, target, beam)
+    return _long_trace(name, source, target, beam)
+
+
+@st.cache_resource(show_spinner=False, max_entries=96)
+def _short_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
+    return _traced(name, source, target, beam)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _long_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
+    return _traced(name, source, target, beam)
+
+
+def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
+    return load(name).trace(source, _target(name, source, target, beam))
+
+
+def _target(name: str, source: str, target: str | None, beam: int) -> str | None:
+    """What the forced pass runs over; None is the model's greedy output, token for token."""
+    return translation(name, source, beam).text if target is None and beam != BEAMS[0] else target
+
+
+@dataclass(frozen=True)
+class Altered:
+    """A sentence through a model whose attention was edited: the given target's log-probabilities, and its own greedy output."""
+
+    log_probabilities: tuple[float, ...]
+    written: str
+
+
+def head_off(layer: int, head: int) -> str:
+    """The name of the variant in which this head of cross-attention reads nothing."""
+    return f"off:{layer}:{head}"
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def altered(name: str, source: str, target: str | None, beam: int, variant: str) -> Altered:
+    """What a variant does to a sentence. "even": cross-attention reads all source tokens alike; "off:<layer>:<head>": see
+    `head_off`; "mean:<attention>": every head of that attention reads with the mean of all heads."""
+    atlas = load(name)
+    edits = _edits(atlas, variant)
+    with tracing(edits=edits, only=frozenset()):
+        written = atlas.translate(source).text
+    return Altered(atlas.trace(source, _target(name, source, target, beam), edits).log_probabilities, written)
+
+
+def _edits(atlas: Translator, variant: str) -> Mapping[str, Edit]:
+    kind, _, rest = variant.partition(":")
+    layers = {"encoder": atlas.config.encoder_layers, "decoder": atlas.config.decoder_layers}
+    if kind == "even":
+        return what_if.spread_evenly(what_if.weight_paths("decoder.cross_attention", layers["decoder"]))
+    if kind == "mean":
+        return what_if.average_heads(what_if.weight_paths(rest, layers[rest.partition(".")[0]]))
+    layer, head = rest.split(":")
+    return what_if.without_head(f"decoder.layers.{layer}.cross_attention.weights", int(head))
+
+
+# ----- examples
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def examples(name: str, language: str) -> tuple[Example, ...]:
+    """The sentences worth looking at for this model, with the hint in this language."""
+    path = EXAMPLES / f"{'-'.join(languages(name))}.toml"
+    if not path.exists():
+        return ()
+    entries = tomllib.loads(path.read_text("utf-8"))["example"]
+    return tuple(Example(entry["source"], entry["look"][language]) for entry in entries)
+
+
+def first_example(name: str) -> str:
+    """The sentence that the app opens with."""
+    found = examples(name, texts.DEFAULT_LANGUAGE)
+    return found[0].source if found else ""
+
+
+# ----- limits, checked here whatever the browser allowed
+
+
+def refused(atlas: Translator, source: str, target: str | None = None) -> Remark | None:
+    """Why this text cannot be shown, with the limit, what was given, and what to do; None if it can."""
+    if not source.strip():
+        return Remark("limits.empty", {})
+    for side, written in (("source", source), ("target", target or "")):
+        if len(written) > MAX_CHARACTERS:
+            return Remark(f"limits.{side}_characters", {"limit": MAX_CHARACTERS, "given": len(written)})
+        tokens = len(getattr(atlas.tokenizers, side).encode(written))
+        if tokens > MAX_TOKENS:
+            return Remark(f"limits.{side}_tokens", {"limit": MAX_TOKENS, "given": tokens})
+    if not atlas.tokenizers.source.encode(source):
+        return Remark("limits.no_token", {})
+    return None
+
+
+def remarks(atlas: Translator, source: str) -> list[Remark]:
+    """What a visitor should know about a text that can be shown: longer than learned, unknown pieces."""
+    found = []
+    longest, given = longest_words(atlas), len(words.split(source, True))
+    if longest and given > longest:
+        found.append(Remark("limits.longer_than_learned", {"longest": longest, "given": given}))
+    return found
+
+
+def longest_words(atlas: Translator) -> int:
+    """The longest sentence that the model learned from, in words; 0 if its card does not say."""
+    return int(atlas.card.get("training", {}).get("longest_words", 0))

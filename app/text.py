@@ -1,0 +1,128 @@
+"""Every sentence that a user reads, by key, in the language of the run.
+
+The sentences stand in assets/text/<language>.toml; `[heads] title = "Heads"` is `text("heads.title")`. The glossary stands in
+assets/text/glossary.toml, both languages side by side. The language is a context variable: session.begin_run() sets it first
+in every page and every fragment, since each of their runs is a thread of its own.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+LANGUAGES = {"en": "English", "zh": "中文"}  # each language is called by its own name, in every language
+DEFAULT_LANGUAGE = "en"
+FOLDER = Path(__file__).resolve().parents[1] / "assets" / "text"
+
+_language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
+
+
+class MissingText(KeyError):
+    """A key that the language file lacks, or a value that the sentence asks for and was not given."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Term:
+    """One entry of the glossary."""
+
+    id: str
+    names: Mapping[str, str]
+    sentences: Mapping[str, str]
+    symbol: str
+    code: str
+
+    @property
+    def name(self) -> str:
+        """What the term is called in the language of the run."""
+        return self.names[language()]
+
+    @property
+    def sentence(self) -> str:
+        """What it means, in one sentence, in the language of the run."""
+        return self.sentences[language()]
+
+
+def use(name: str) -> None:
+    """Speak this language until the end of the run."""
+    if name not in LANGUAGES:
+        raise ValueError(f"language {name!r} is not known; choose one of {', '.join(LANGUAGES)}")
+    _language.set(name)
+
+
+def language() -> str:
+    """The language of this run."""
+    return _language.get()
+
+
+def text(key: str, **values: object) -> str:
+    """The sentence `key` in the language of the run, its {placeholders} filled with `values`."""
+    sentence = template(key)
+    try:
+        return sentence.format_map(values)
+    except (KeyError, IndexError) as error:
+        raise MissingText(f"{key} in {language()}.toml asks for {error}, which was not given") from error
+
+
+def template(key: str) -> str:
+    """The sentence `key` with its {placeholders} still open."""
+    try:
+        return sentences(language())[key]
+    except KeyError:
+        raise MissingText(f"{key} is not in assets/text/{language()}.toml; add it in every language") from None
+
+
+def has(key: str) -> bool:
+    """Whether there is a sentence `key`: for lists that are numbered in the file, such as heads.try.1, heads.try.2."""
+    return key in sentences(language())
+
+
+def numbered(prefix: str) -> list[str]:
+    """The keys prefix.1, prefix.2 ... as far as they go."""
+    keys: list[str] = []
+    while has(key := f"{prefix}.{len(keys) + 1}"):
+        keys.append(key)
+    return keys
+
+
+def section(prefix: str) -> dict[str, str]:
+    """All sentences whose key begins with `prefix.`, by the rest of the key: the labels that a component is given."""
+    start = f"{prefix}."
+    return {key.removeprefix(start): value for key, value in sentences(language()).items() if key.startswith(start)}
+
+
+@cache
+def sentences(name: str) -> Mapping[str, str]:
+    """All sentences of a language by dotted key."""
+    return dict(_flattened(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))))
+
+
+@cache
+def glossary() -> Mapping[str, Term]:
+    """All terms by id, in the order of the file."""
+    entries = tomllib.loads((FOLDER / "glossary.toml").read_text("utf-8"))
+    return {
+        id: Term(
+            id,
+            {name: entry[name] for name in LANGUAGES},
+            {name: entry[f"means_{name}"] for name in LANGUAGES},
+            entry.get("symbol", ""),
+            entry.get("code", ""),
+        )
+        for id, entry in entries.items()
+    }
+
+
+def _flattened(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found += _flattened(value, f"{prefix}{key}.")
+        else:
+            found.append((f"{prefix}{key}", str(value)))
+    return found

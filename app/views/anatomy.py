@@ -1,0 +1,164 @@
+"""The frame of every page, the same everywhere.
+
+idea · stage (the picture, its controls right above it, the export bar below) · formula with this example's numbers · table of
+shapes · what if · the code · things to try · next.
+
+A page describes itself with an `Anatomy` and calls `show`. Its sentences are found by the page's name: `<page>.title`,
+`.idea`, `.what_if`, and as many `.try.1`, `.try.2` as the text file holds.
+"""
+
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from app import session
+from app.text import has, numbered, text
+from app.views import html
+
+Block = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One row of the table of shapes: what it is, its symbols, and its sizes in this model and in the paper's base model."""
+
+    meaning: str  # key of a sentence
+    symbol: str
+    here: tuple[int, ...]
+    paper: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula, and under it the same with this example's numbers; `note` is the key of a sentence that says whose they are."""
+
+    general: str
+    numbers: str
+    note: str
+    values: dict[str, object]
+
+
+@dataclass(frozen=True)
+class Export:
+    """What the NPZ button saves: a file name and a function that makes the file when it is clicked."""
+
+    file_name: str
+    content: Callable[[], bytes]
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """A page. Whatever is empty is left out, so a page that cannot show a picture still has its frame."""
+
+    name: str
+    next: str  # the file of the next page, relative to app/
+    stage: Block
+    export: Export | None = None
+    formulas: Sequence[Formula] = ()
+    shapes: Sequence[Shape] = ()
+    what_if: Block | None = None
+    code: Sequence[Callable[..., Any] | type] = ()
+
+
+def show(page: Anatomy) -> None:
+    """Draw a whole page."""
+    begin(page.name)
+    page.stage()
+    if page.export:
+        _export(page.name, page.export)
+    if page.formulas:
+        _section("formula", lambda: _formulas(page.formulas))
+    if page.shapes:
+        _section("shapes", lambda: _shapes(page.shapes))
+    if page.what_if:
+        with st.container(key="what_if"):
+            html.heading("page.what_if")
+            page.what_if()
+    if page.code:
+        _section("code", lambda: _code(page.code))
+    if tries := numbered(f"{page.name}.try"):
+        _section("try", lambda: html.bullets([html.sentence(key) for key in tries]))
+    _terms(page.name)
+    st.page_link(page.next, label=text("page.next", page=text(f"{_name_of(page.next)}.title")), icon=":material/arrow_forward:")
+
+
+def begin(name: str) -> None:
+    """Title and idea."""
+    st.title(text(f"{name}.title"), anchor=False)
+    html.prose(f"{name}.idea", kind="idea")
+
+
+def _section(name: str, content: Block) -> None:
+    with st.container(border=True, key=f"section_{name}"):
+        html.heading(f"page.{name}")
+        content()
+
+
+def _export(name: str, export: Export) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="export_bar"):
+        st.download_button(
+            text("page.npz"),
+            data=export.content,
+            file_name=export.file_name,
+            mime="application/octet-stream",
+            icon=":material/download:",
+            on_click="ignore",
+            key=f"npz_{name}",
+        )
+        html.prose("page.export_note", kind="quiet")
+
+
+def _formulas(formulas: Sequence[Formula]) -> None:
+    for formula in formulas:
+        st.latex(formula.general)
+        st.latex(formula.numbers)
+        html.prose(formula.note, kind="quiet", **formula.values)
+
+
+def _shapes(shapes: Sequence[Shape]) -> None:
+    html.table(
+        {
+            text("page.shape_meaning"): "rich",
+            text("page.shape_symbol"): "code",
+            text("page.shape_here"): "code",
+            text("page.shape_paper"): "code",
+        },
+        [(html.sentence(shape.meaning), shape.symbol, _sizes(shape.here), _sizes(shape.paper)) for shape in shapes],
+        text("page.shapes"),
+    )
+    html.prose("page.shapes_note", kind="quiet")
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return f"[{', '.join(f'{size:,}' for size in sizes)}]"
+
+
+def _code(parts: Sequence[Callable[..., Any] | type]) -> None:
+    html.prose("page.code_note", kind="quiet")
+    for part in parts:
+        name = f"{part.__module__}.{part.__qualname__}"
+        with st.expander(f"`{name}`", expanded=part is parts[0]):
+            st.code(textwrap.dedent(inspect.getsource(part)), language="python")
+
+
+def _terms(name: str) -> None:
+    keys = [key for key in html.keys(f"{name}.")]
+    found = html.terms_in(keys)
+    if found:
+        st.html(
+            f'<div class="atlas-terms"><span>{html.sentence("page.terms")}</span>'
+            f"{' '.join(html.term_button(term) for term in found)}</div>"
+        )
+
+
+def _name_of(file: str) -> str:
+    return file.rsplit("/", 1)[-1].removesuffix(".py")
+
+
+def tell(remark: session.Remark, kind: str = "warning") -> None:
+    """Say a remark of session in a box."""
+    html.notice(kind, remark.key, **remark.values)

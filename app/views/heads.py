@@ -1,0 +1,142 @@
+"""Heads: every layer and head of the three attentions at once; one opened, compared, averaged."""
+
+import streamlit as st
+
+from app import session
+from app.charts import formulas
+from app.charts.archive import npz
+from app.text import text
+from app.views import html, picture
+from app.views.anatomy import Anatomy, Export, Formula, Shape, begin, show, tell
+from model.analysis.what_if import spread
+from model.attention import MultiHeadAttention
+from model.checkpoint import CheckpointError
+from model.config import paper_base
+from model.trace import Trace
+from model.translator import Translator
+
+
+def page() -> None:
+    selection = session.begin_run()
+    try:
+        atlas = session.load(selection.model)
+    except CheckpointError as error:
+        begin("heads")
+        html.notice("error", "errors.checkpoint", name=selection.model, reason=str(error))
+        return
+    refusal = session.refused(atlas, selection.text, selection.target)
+    if refusal:
+        show(Anatomy("heads", "views/translate.py", lambda: tell(refusal, "error")))
+        return
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace))
+
+
+def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+    """The page for a sentence that can be translated."""
+    return Anatomy(
+        "heads",
+        "views/translate.py",
+        lambda: stage(selection, atlas, trace),
+        export=Export(f"{selection.model}-heads.npz", lambda: npz(trace, picture.caption(selection, trace))),
+        formulas=equations(atlas, trace),
+        shapes=sizes(atlas, trace),
+        what_if=lambda: what_if(selection, atlas, trace),
+        code=(MultiHeadAttention.forward, MultiHeadAttention.split, MultiHeadAttention.merge),
+    )
+
+
+def stage(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+    with st.container(border=True, key="stage"):
+        overview(selection, atlas, trace)
+    named = [
+        html.sentence(
+            f"heads.guided_{entry['row']}", head=picture.Head(int(str(entry["layer"])), int(str(entry["head"]))).name
+        )
+        for entry in picture.guided(atlas)
+    ]
+    if named:
+        html.bullets(named)
+
+
+@st.fragment
+def overview(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """The picture; a fragment, since opening a head above 128 tokens asks for its exact weights."""
+    session.begin_run()
+    picture.draw(selection, atlas, trace, view="heads", defaults={"attention": "decoder.cross_attention"})
+
+
+def equations(atlas: Translator, trace: Trace) -> list[Formula]:
+    config = atlas.config
+    head = picture.aligning_head(atlas, "produced")
+    index = head.head or 0
+    row, column = formulas.largest_weight(trace, f"{head.path}.weights", index)
+    which = {"head": picture.Head(head.layer, index).name, "row": row, "column": column}
+    return [
+        Formula(
+            r"\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O, \qquad"
+            r" \mathrm{head}_i = \mathrm{softmax}\!\left(\frac{Q W_i^Q (K W_i^K)^\top}{\sqrt{d_k}}\right) V W_i^V",
+            formulas.head_widths(config.d_model, config.num_heads),
+            "heads.formula_width",
+            {"heads": config.num_heads, "layers": config.decoder_layers},
+        ),
+        Formula(
+            r"s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}, \qquad \alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}",
+            formulas.scaled_score(trace, head.path, index, row, column)
+            + r", \qquad "
+            + formulas.row_sum(trace, f"{head.path}.weights", index, row),
+            "heads.formula_cell",
+            {**which, "produced": trace.produced[row].label, "source": trace.source[column].label},
+        ),
+    ]
+
+
+def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+    ours, base = atlas.config, paper_base()
+    source, target = len(trace.source), len(trace.target)
+    return [
+        Shape("heads.shape_query", "[h, L_t, d_k]", (ours.num_heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)),
+        Shape("heads.shape_key", "[h, L_s, d_k]", (ours.num_heads, source, ours.head_dim), (base.num_heads, source, base.head_dim)),
+        Shape("heads.shape_weights", "[h, L_t, L_s]", (ours.num_heads, target, source), (base.num_heads, target, source)),
+        Shape("heads.shape_context", "[h, L_t, d_k]", (ours.num_heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)),
+        Shape("heads.shape_concat", "[L_t, h d_k]", (target, ours.d_model), (target, base.d_model)),
+        Shape("heads.shape_output", "[d_model, d_model]", (ours.d_model, ours.d_model), (base.d_model, base.d_model)),
+    ]
+
+
+@st.fragment
+def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """Average the heads, as a stock module returns them: how much sharper single heads are, and what the model loses."""
+    session.begin_run()
+    html.prose("heads.what_if_idea")
+    rows = []
+    for attention in picture.ATTENTIONS:
+        measured = spread(trace, attention)
+        altered = session.altered(selection.model, selection.text, selection.target, selection.beam, f"mean:{attention}")
+        rows.append(
+            (
+                html.sentence(f"heads.{attention.replace('.', '_')}"),
+                html.number(measured.heads),
+                html.number(measured.mean),
+                html.number(measured.distance),
+                html.number(sum(altered.log_probabilities) - sum(trace.log_probabilities)),
+            )
+        )
+    html.table(
+        {
+            text("heads.attention"): "rich",
+            text("heads.entropy_heads"): "number",
+            text("heads.entropy_mean"): "number",
+            text("heads.distance"): "number",
+            text("heads.loss"): "number",
+        },
+        rows,
+        text("heads.what_if_caption", score=html.number(sum(trace.log_probabilities))),
+    )
+    altered = session.altered(selection.model, selection.text, selection.target, selection.beam, "mean:decoder.cross_attention")
+    html.prose("heads.what_if_written", written=altered.written or text("translate.nothing"))
+
+
+page()

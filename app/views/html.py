@@ -1,0 +1,120 @@
+"""The one place where text becomes HTML, and so the one place that escapes it.
+
+Sentences of the text files may carry a little markup: **bold**, `code`, and [[term]] or [[term|these words]], which becomes
+a button that opens the glossary entry. Values are never markup: whatever a user typed appears character for character.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+import streamlit as st
+
+from app.text import Term, glossary, language, sentences, template, text
+
+_MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
+
+
+def literal(value: object) -> str:
+    """Any value as HTML that shows exactly it; user text keeps its spaces and its own direction of writing."""
+    if isinstance(value, str):
+        return f'<bdi class="typed">{escape(value)}</bdi>'
+    return escape(str(value))
+
+
+def sentence(key: str, **values: object) -> str:
+    """The sentence `key` as HTML: markup of the text file rendered, values shown literally."""
+    return marked(template(key)).format_map({name: literal(value) for name, value in values.items()})
+
+
+def marked(source: str) -> str:
+    """The markup of our own text files as HTML; {placeholders} stay open."""
+    return _MARKUP.sub(_element, escape(source, quote=False))
+
+
+def _element(match: re.Match[str]) -> str:
+    if bold := match["bold"]:
+        return f"<b>{bold}</b>"
+    if code := match["code"]:
+        return f"<code>{code}</code>"
+    return term_button(glossary()[match["term"]], match["words"])
+
+
+def term_button(term: Term, words: str | None = None) -> str:
+    """A word that opens its glossary entry, by pointer or keyboard; `entries` must stand somewhere on the same page."""
+    return f'<button type="button" class="term" popovertarget="term-{term.id}">{words or escape(term.name)}</button>'
+
+
+def entries(terms: Iterable[Term]) -> str:
+    """The glossary entries that the buttons of a page open."""
+    return "".join(f'<div popover id="term-{term.id}" class="entry">{definition(term)}</div>' for term in terms)
+
+
+def definition(term: Term) -> str:
+    """A glossary entry: the term in both languages, its symbol, its name in the code, one sentence."""
+    other = next(name for name in term.names if name != language())
+    facts = [f'<span lang="{other}">{escape(term.names[other])}</span>']
+    if term.symbol:
+        facts.append(f'<span class="symbol">{escape(term.symbol)}</span>')
+    if term.code:
+        facts.append(f"<code>{escape(term.code)}</code>")
+    return f"<b>{escape(term.name)}</b> <span class=facts>{' · '.join(facts)}</span><p>{marked(term.sentence)}</p>"
+
+
+def terms_in(keys: Iterable[str]) -> list[Term]:
+    """The glossary terms that these sentences mention, in order, each once."""
+    found = (match["term"] for key in keys for match in _MARKUP.finditer(template(key)) if match["term"])
+    return [glossary()[id] for id in dict.fromkeys(found)]
+
+
+def prose(key: str, *, kind: str = "", **values: object) -> None:
+    """A paragraph."""
+    st.html(f'<p class="atlas-prose {kind}">{sentence(key, **values)}</p>')
+
+
+def heading(key: str, **values: object) -> None:
+    """The heading of one part of a page."""
+    st.html(f'<h3 class="atlas-heading">{sentence(key, **values)}</h3>')
+
+
+def notice(kind: str, key: str, **values: object) -> None:
+    """A message in a box: kind is "info", "warning" or "error"; a screen reader is told of the last two."""
+    role = "status" if kind == "info" else "alert"
+    st.html(f'<div class="atlas-notice {kind}" role="{role}">{sentence(key, **values)}</div>')
+
+
+def bullets(items: Sequence[str]) -> None:
+    """A list whose items are HTML already (made by `sentence`)."""
+    st.html(f'<ul class="atlas-list">{"".join(f"<li>{item}</li>" for item in items)}</ul>')
+
+
+def table(columns: Mapping[str, str], rows: Iterable[Sequence[object]], caption: str) -> None:
+    """A small table. `columns` maps each title to its kind: "word", "number", "code" or "rich" (HTML made by `sentence`)."""
+    kinds = list(columns.values())
+    head = "".join(f'<th scope="col" class="{kind}">{escape(title)}</th>' for title, kind in columns.items())
+    body = "".join(
+        f"<tr>{''.join(_cell(kind, value) for kind, value in zip(kinds, row, strict=True))}</tr>" for row in rows
+    )
+    st.html(
+        f'<div class="atlas-scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table class="atlas-table">'
+        f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(kind: str, value: object) -> str:
+    return f'<td class="{kind}">{value if kind == "rich" else literal(value)}</td>'
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number as it is printed everywhere: fixed digits, a real minus sign."""
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Words in a row, with the comma of the language."""
+    return text("page.comma").join(parts)
+
+
+def keys(prefix: str) -> list[str]:
+    """The keys of all sentences that begin with this prefix."""
+    return [key for key in sentences(language()) if key.startswith(prefix)]

@@ -1,0 +1,103 @@
+"""The attention map of a trace, the same on every page that has one: what it is given, and the head it opens with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from torch import Tensor
+
+from app import session
+from app.components.attention_map import attention_map, pack, pack_detail
+from app.components.attention_map.payload import LARGEST
+from app.text import section, text
+from model.alignment import words
+from model.trace import Trace
+from model.translator import Translator
+
+ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head of cross-attention, counted from 0; `head` None is the mean of all heads of the layer."""
+
+    layer: int
+    head: int | None
+
+    @property
+    def path(self) -> str:
+        return f"decoder.layers.{self.layer}.cross_attention"
+
+    @property
+    def name(self) -> str:
+        """As it is called on the screen, counted from 1."""
+        if self.head is None:
+            return text("picture.mean_of_layer", layer=self.layer + 1)
+        return text("picture.layer_head", layer=self.layer + 1, head=self.head + 1)
+
+    def weights(self, trace: Trace) -> Tensor:
+        """Its weights, one row a step, one column a source token."""
+        weights = trace[f"{self.path}.weights"].tensor[0]
+        return weights.mean(0) if self.head is None else weights[self.head]
+
+
+def guided(atlas: Translator) -> list[dict[str, object]]:
+    """The heads that were shown word alignments in training, as the card names them."""
+    return [dict(entry) for entry in atlas.card.get("guided", ())]
+
+
+def aligning_head(atlas: Translator, row: str) -> Head:
+    """The head to look at first for the rows of this kind: the guided one, else the mean of the last layer."""
+    for entry in guided(atlas):
+        if entry.get("row") == row:
+            return Head(int(str(entry["layer"])), int(str(entry["head"])))
+    return Head(atlas.config.decoder_layers - 1, None)
+
+
+def caption(selection: session.Selection, trace: Trace) -> dict[str, str]:
+    """What every exported picture and file says of itself."""
+    return {"model": selection.model, "source": trace.source_text, "target": trace.target_text}
+
+
+def draw(
+    selection: session.Selection,
+    atlas: Translator,
+    trace: Trace,
+    *,
+    view: str,
+    attentions: Sequence[str] = ATTENTIONS,
+    defaults: Mapping[str, object] | None = None,
+) -> None:
+    """The picture: weights of every layer and head in one message; a head above 128 tokens is fetched when it is opened."""
+    key = f"attention_map_{view}"
+    message = pack(
+        trace,
+        view=view,  # type: ignore[arg-type]
+        attentions=attentions,
+        words={
+            "source": words.of_tokens(trace.source, trace.source_text),
+            "target": words.of_tokens(trace.target, trace.target_text),
+            "produced": words.of_tokens(trace.produced, trace.target_text),
+        },
+        text=section("attention_map"),
+        caption=caption(selection, trace),
+        guided=guided(atlas),
+        defaults=defaults,
+    )
+    attention_map(message, key=key, detail=_detail(trace, key))
+
+
+def _detail(trace: Trace, key: str) -> bytes | None:
+    """The head that the visitor opened, exactly, if the overview shows it pooled. What the browser asks for is checked."""
+    if max(len(trace.source), len(trace.target)) <= LARGEST:
+        return None
+    asked = (st.session_state.get(key) or {}).get("open")
+    if not isinstance(asked, Mapping):
+        return None
+    attention, layer, head = asked.get("attention"), asked.get("layer"), asked.get("head")
+    if attention not in ATTENTIONS or not isinstance(layer, int) or not (isinstance(head, int) or head == "mean"):
+        return None
+    try:
+        return pack_detail(trace, attention, layer, head)  # type: ignore[arg-type]
+    except (KeyError, ValueError):
+        return None

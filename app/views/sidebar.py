@@ -1,0 +1,109 @@
+"""The sidebar, on every page: the sentence, the model, the pages, the glossary, the language."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from app import session
+from app.text import LANGUAGES, glossary, text
+from app.views import html
+
+
+def show(selection: session.Selection, pages: Mapping[str, Sequence[st.Page]], *, editable: bool) -> None:
+    """Draw it. `pages` are the groups, each under the key of its title ("" has none).
+
+    `editable`: the sentence can be typed here; not on the page that has the text box itself.
+    """
+    with st.sidebar:
+        st.html(f'<div class="atlas-brand"><i aria-hidden="true"></i>{html.sentence("app.name")}</div>')
+        _sentence(selection, editable=editable)
+        _model(selection)
+        for group, members in pages.items():
+            if group:
+                _label(group)
+            for page in members:
+                st.page_link(page, query_params=selection.parameters(), width="stretch")
+        _label("sidebar.words")
+        _glossary()
+        _label("sidebar.language")
+        _language(selection)
+
+
+def _label(key: str) -> None:
+    st.html(f'<div class="atlas-label">{html.sentence(key)}</div>')
+
+
+def sentence_box(selection: session.Selection, *, height: int, label_visibility: str = "visible") -> None:
+    """The text box: whatever is typed becomes the sentence of all pages."""
+    st.session_state["sentence"] = selection.text
+    st.text_area(
+        text("sidebar.sentence"),
+        key="sentence",
+        height=height,
+        placeholder=text("sidebar.sentence_placeholder"),
+        on_change=lambda: session.select(text=st.session_state["sentence"]),
+        label_visibility=label_visibility,  # type: ignore[arg-type]
+    )
+
+
+def _sentence(selection: session.Selection, *, editable: bool) -> None:
+    _label("sidebar.sentence")
+    if editable:
+        sentence_box(selection, height=96, label_visibility="collapsed")
+    else:  # the page itself has the text box
+        st.html(f'<div class="atlas-box">{html.literal(selection.text)}</div>')
+
+
+def _model(selection: session.Selection) -> None:
+    _label("sidebar.model")
+    names = session.models()
+    if not names:
+        return
+    atlases = session.loaded(names)
+
+    def described(name: str) -> str:
+        if name not in atlases:
+            return text("sidebar.model_damaged", name=name)
+        config = atlases[name].config
+        return text(
+            "sidebar.model_option",
+            name=name,
+            encoder=config.encoder_layers,
+            decoder=config.decoder_layers,
+            heads=config.num_heads,
+        )
+
+    st.session_state["model"] = selection.model
+    st.selectbox(
+        text("sidebar.model"),
+        names,
+        key="model",
+        format_func=described,
+        on_change=lambda: session.select(model=st.session_state["model"]),
+        label_visibility="collapsed",
+    )
+
+
+def _language(selection: session.Selection) -> None:
+    st.session_state["language"] = selection.language
+    st.segmented_control(
+        text("sidebar.language"),
+        list(LANGUAGES),
+        key="language",
+        format_func=LANGUAGES.__getitem__,
+        on_change=lambda: session.select(language=st.session_state["language"] or selection.language),
+        label_visibility="collapsed",
+    )
+
+
+def _glossary() -> None:
+    """All terms in one list, opened without asking the server; the buttons in sentences open single entries."""
+    terms = glossary().values()
+    listed = "".join(f'<div class="entry-row">{html.definition(term)}</div>' for term in terms)
+    st.html(
+        f'<button type="button" class="atlas-open" popovertarget="glossary">{html.sentence("sidebar.glossary")}</button>'
+        f'<div popover id="glossary" class="glossary" role="dialog" aria-label="{html.sentence("sidebar.glossary")}">'
+        f'<button type="button" class="close" popovertarget="glossary" popovertargetaction="hide" '
+        f'aria-label="{html.sentence("sidebar.close")}">×</button>'
+        f"<h3>{html.sentence('sidebar.glossary')}</h3>{listed}</div>{html.entries(terms)}"
+    )

@@ -1,0 +1,282 @@
+"""Translate: a sentence, its translation, and where each produced word looked."""
+
+import math
+
+import streamlit as st
+
+from app import session
+from app.charts import formulas
+from app.charts.archive import npz
+from app.text import text
+from app.views import html, picture
+from app.views.anatomy import Anatomy, Export, Formula, Shape, begin, show, tell
+from app.views.sidebar import sentence_box
+from model.attention import MultiHeadAttention
+from model.checkpoint import CheckpointError
+from model.config import paper_base
+from model.trace import Trace
+from model.translator import Translator
+
+VARIANTS = ("even", "head", "label")
+
+
+def page() -> None:
+    selection = session.begin_run()
+    try:
+        atlas = session.load(selection.model)
+    except CheckpointError as error:
+        begin("translate")
+        html.notice("error", "errors.checkpoint", name=selection.model, reason=str(error))
+        return
+    refusal = session.refused(atlas, selection.text, selection.target)
+    if refusal:
+        show(Anatomy("translate", "views/heads.py", lambda: ask(selection, atlas, refusal)))
+        return
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace))
+
+
+def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+    """The page for a sentence that can be translated."""
+
+    def stage() -> None:
+        ask(selection, atlas, None)
+        answer(selection, atlas, trace)
+        with st.container(border=True, key="stage"):
+            picture.draw(selection, atlas, trace, view="linked", attentions=("decoder.cross_attention",), defaults=opening(atlas))
+
+    return Anatomy(
+        "translate",
+        "views/heads.py",
+        stage,
+        export=Export(f"{selection.model}-translate.npz", lambda: npz(trace, picture.caption(selection, trace))),
+        formulas=equations(atlas, trace),
+        shapes=sizes(atlas, trace),
+        what_if=lambda: what_if(selection, atlas, trace),
+        code=(Translator.trace, MultiHeadAttention.forward),
+    )
+
+
+def opening(atlas: Translator) -> dict[str, object]:
+    """The head that the picture opens with."""
+    head = picture.aligning_head(atlas, "produced")
+    return {"layer": head.layer, "head": "mean" if head.head is None else head.head, "row": "produced"}
+
+
+# ----- asking
+
+
+def ask(selection: session.Selection, atlas: Translator, refusal: session.Remark | None) -> None:
+    """The text box, the examples, the way of decoding; and what is to be said about the text."""
+    if selection.asked:
+        html.notice("warning", "errors.unknown_model", asked=selection.asked, name=selection.model)
+    with st.container(key="ask"):
+        sentence_box(selection, height=96)
+        with st.container(horizontal=True, vertical_alignment="bottom", key="ask_row"):
+            st.button(text("translate.button"), type="primary", key="translate_button")
+            choose_example(selection)
+            choose_decoding(selection)
+    if refusal:
+        tell(refusal, "error")
+        return
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+
+
+def choose_example(selection: session.Selection) -> None:
+    found = {example.source: example.look for example in session.examples(selection.model, selection.language)}
+    st.session_state["example"] = selection.text if selection.text in found else None
+    st.selectbox(
+        text("translate.examples"),
+        list(found),
+        key="example",
+        placeholder=text("translate.examples_placeholder"),
+        on_change=lambda: st.session_state["example"] and session.select(text=st.session_state["example"]),
+    )
+
+
+def choose_decoding(selection: session.Selection) -> None:
+    st.session_state["beam"] = selection.beam
+    st.segmented_control(
+        text("translate.decoding"),
+        session.BEAMS,
+        key="beam",
+        format_func=lambda beam: text("translate.greedy") if beam == 1 else text("translate.beam", beam=beam),
+        on_change=lambda: session.select(beam=st.session_state["beam"] or selection.beam),
+    )
+
+
+# ----- answering
+
+
+def answer(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """The translation with the probability of each token; the target can be written by hand instead."""
+    own = session.translation(selection.model, selection.text, selection.beam)
+    with st.container(border=True, key="answer"):
+        html.heading("translate.yours" if selection.target is not None else "translate.result")
+        target = session.languages(selection.model)[1]
+        st.html(f'<p class="atlas-translation" lang="{target}">{html.literal(trace.target_text or text("translate.nothing"))}</p>')
+        st.html(produced(trace))
+        if selection.target is None:
+            html.prose("translate.score", kind="quiet", score=html.number(sum(trace.log_probabilities)))
+        else:
+            html.prose(
+                "translate.scores",
+                kind="quiet",
+                yours=html.number(sum(trace.log_probabilities)),
+                own=html.number(own.score),
+                translation=own.text,
+            )
+        edit_target(selection, trace)
+    warn(selection, atlas, trace)
+
+
+def produced(trace: Trace) -> str:
+    """Every produced token with its probability, as a row of small cards."""
+    cards = []
+    for token, log_probability in zip(trace.produced, trace.log_probabilities, strict=True):
+        share = math.exp(log_probability)
+        kind = "special" if token.special else "unknown" if token.unknown else ""
+        cards.append(
+            f'<li class="{kind}" style="--share:{share:.4f}">{html.literal(token.label)}<small>{html.number(share)}</small></li>'
+        )
+    return f'<ol class="atlas-tokens" aria-label="{html.sentence("translate.tokens")}">{"".join(cards)}</ol>'
+
+
+def edit_target(selection: session.Selection, trace: Trace) -> None:
+    """Write the target by hand, and the way back."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="edit_row"):
+        if selection.target is None:
+            with st.popover(text("translate.edit"), icon=":material/edit:"):
+                target_box(trace.target_text)
+            return
+        target_box(selection.target)
+        st.button(
+            text("translate.own_again"), icon=":material/undo:", key="own_again", on_click=lambda: session.select(target=None)
+        )
+
+
+def target_box(written: str) -> None:
+    st.session_state["target"] = written
+    st.text_area(
+        text("translate.target"),
+        key="target",
+        height=96,
+        help=text("translate.target_help"),
+        on_change=lambda: session.select(target=st.session_state["target"]),
+    )
+
+
+def warn(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """Unknown tokens, a translation that was stopped, one that is empty."""
+    unknown = [f"{token.text} ({position})" for position, token in enumerate(trace.source) if token.unknown]
+    if unknown:
+        html.notice("warning", "translate.unknown", count=len(unknown), tokens=html.joined(unknown))
+    weights = picture.aligning_head(atlas, "produced").weights(trace)
+    for row, token in enumerate(trace.produced):
+        if token.unknown:
+            column = int(weights[row].argmax())
+            html.notice("warning", "translate.unknown_produced", step=row + 1, guess=trace.source[column].label, position=column)
+    if selection.target is None:
+        own = session.translation(selection.model, selection.text, selection.beam)
+        if own.stopped == "limit":
+            html.notice("warning", "translate.stopped", count=len(own.produced))
+        elif len(own.produced) == 1:
+            html.notice("warning", "translate.empty")
+
+
+# ----- beneath the picture
+
+
+def equations(atlas: Translator, trace: Trace) -> list[Formula]:
+    head = picture.aligning_head(atlas, "produced")
+    index = head.head or 0
+    row, column = formulas.largest_weight(trace, f"{head.path}.weights", index)
+    name = picture.Head(head.layer, index).name
+    return [
+        Formula(
+            r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_1, \ldots, y_{t-1}, x)",
+            formulas.log_likelihood(trace.log_probabilities),
+            "translate.formula_likelihood",
+            {"count": len(trace.produced)},
+        ),
+        Formula(
+            r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}, \qquad s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}",
+            formulas.softmax_cell(trace, head.path, index, row, column),
+            "translate.formula_weight",
+            {"head": name, "row": row, "column": column, "produced": trace.produced[row].label, "source": trace.source[column].label},
+        ),
+    ]
+
+
+def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+    ours, base = atlas.config, paper_base()
+    source, target = len(trace.source), len(trace.target)
+    return [
+        Shape("translate.shape_source", "[L_s]", (source,), (source,)),
+        Shape("translate.shape_target", "[L_t]", (target,), (target,)),
+        Shape("translate.shape_memory", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
+        Shape("translate.shape_weights", "[h, L_t, L_s]", (ours.num_heads, target, source), (base.num_heads, target, source)),
+        Shape("translate.shape_logits", "[L_t, V]", (target, ours.target_vocab_size), (target, base.target_vocab_size)),
+    ]
+
+
+@st.fragment
+def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """Attention spread evenly, the aligning head switched off, rows under the other label: each measured."""
+    session.begin_run()
+    variant = st.segmented_control(
+        text("translate.what_if"),
+        VARIANTS,
+        default=VARIANTS[0],
+        format_func=lambda name: text(f"translate.what_if_{name}"),
+        key="translate_what_if",
+        label_visibility="collapsed",
+    )
+    head = picture.aligning_head(atlas, "produced")
+    if variant == "label":
+        relabelled(atlas, trace, head)
+    elif variant:
+        changed(selection, trace, head, variant)
+
+
+def changed(selection: session.Selection, trace: Trace, head: picture.Head, variant: str) -> None:
+    """The same translation through the altered model, and what the altered model would write itself."""
+    name = "even" if variant == "even" else session.head_off(head.layer, head.head or 0)
+    altered = session.altered(selection.model, selection.text, selection.target, selection.beam, name)
+    html.prose(f"translate.what_if_{variant}_idea", head=picture.Head(head.layer, head.head or 0).name)
+    html.table(
+        {text("translate.writes"): "word strong", text("translate.with"): "number", text("translate.without"): "number"},
+        [
+            (token.label, html.number(math.exp(before)), html.number(math.exp(after)))
+            for token, before, after in zip(trace.produced, trace.log_probabilities, altered.log_probabilities, strict=True)
+        ],
+        text("translate.what_if_caption"),
+    )
+    html.prose(
+        "translate.what_if_measured",
+        before=html.number(sum(trace.log_probabilities)),
+        after=html.number(sum(altered.log_probabilities)),
+        written=altered.written or text("translate.nothing"),
+    )
+
+
+def relabelled(atlas: Translator, trace: Trace, head: picture.Head) -> None:
+    """Read the produced-row head as if its rows were named by the token they read: every link slips by one."""
+    weights = head.weights(trace)
+    columns = [int(column) for column in weights.argmax(dim=-1)]
+    rows = [
+        (token.label, trace.source[columns[row]].label, trace.source[columns[row + 1]].label)
+        for row, token in enumerate(trace.produced[:-1])
+    ]
+    differ = sum(columns[row] != columns[row + 1] for row in range(len(rows)))
+    html.prose("translate.what_if_label_idea", head=head.name)
+    html.table(
+        {text("translate.word"): "word strong", text("translate.as_produced"): "word", text("translate.as_read"): "word"},
+        rows,
+        text("translate.what_if_label_caption"),
+    )
+    html.prose("translate.what_if_label_measured", differ=differ, count=len(rows))
+
+
+page()

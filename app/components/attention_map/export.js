@@ -1,0 +1,61 @@
+// Pictures and numbers to take away: what is on the screen, with a caption that says what it is.
+import { widthOf } from "./labels.js";
+import { CanvasSurface, SvgSurface } from "./surface.js";
+import { element } from "./template.js";
+
+const MARGIN = 24, LINE = 18, SIZE = 12.5, LARGEST_SIDE = 8000;
+
+function wrap(theme, text, room) {
+  const lines = [""];
+  for (const part of text.split(/(?<=\s)|(?<=[\u3000-\u9fff\uff00-\uffef])/u)) {
+    if (lines.at(-1) && widthOf(theme, lines.at(-1) + part.trimEnd(), SIZE) > room) lines.push("");
+    lines[lines.length - 1] += part;
+  }
+  return lines.map(line => line.trimEnd());
+}
+
+/** A picture and its caption on one sheet; `picture`: {width, height, draw(surface)}. */
+function sheet(theme, picture, caption) {
+  const width = Math.max(460, picture.width + 2 * MARGIN);
+  const lines = caption.flatMap(text => wrap(theme, text, width - 2 * MARGIN));
+  const height = picture.height + 2 * MARGIN + 14 + lines.length * LINE;
+  const draw = surface => {
+    surface.shift(MARGIN, MARGIN, () => picture.draw(surface));
+    lines.forEach((text, i) => surface.text({ text, x: MARGIN, y: picture.height + MARGIN + 20 + i * LINE, size: SIZE, fill: theme.muted }));
+  };
+  return { width, height, draw };
+}
+
+export function svgOf(theme, picture, caption) {
+  const page = sheet(theme, picture, caption), surface = new SvgSurface(theme);
+  page.draw(surface);
+  return new Blob([surface.document(page.width, page.height, caption[1] ?? caption[0])], { type: "image/svg+xml" });
+}
+
+export function pngOf(theme, picture, caption) {
+  const page = sheet(theme, picture, caption), canvas = document.createElement("canvas");
+  const surface = new CanvasSurface(canvas, theme, Math.min(2, LARGEST_SIDE / Math.max(page.width, page.height)));
+  surface.begin(page.width, page.height, theme.card);
+  page.draw(surface);
+  return new Promise(resolve => canvas.toBlob(resolve, "image/png"));
+}
+
+const quote = value => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+
+/** Long form, one line a cell; the caption stands in the last column of the first line. */
+export function csvOf({ axes, map, exact, unit }, caption) {
+  const lines = [["query_position", "query", "key_position", "key", "weight", "masked", "caption"]];
+  axes.rows.items.forEach((query, row) => axes.cols.items.forEach((key, col) => {
+    const at = row * map.cols + col, empty = map.states[row] !== "ok" || map.masked[at];
+    lines.push([query.place, query.label, key.place, key.label, empty ? "" : map.values[at].toFixed(exact ? 7 : 5), map.masked[at], lines.length === 1 ? caption.join(" ") : ""]);
+  }));
+  return new Blob(["\ufeff", ...lines.map(line => line.map(value => quote(String(value))).join(",") + "\r\n")], { type: "text/csv;charset=utf-8" });
+}
+
+export function save(blob, name) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+export const fileName = (parts, kind) => `${parts.filter(part => part !== null && part !== "").join("-").replace(/[^\w.-]+/g, "_")}.${kind}`;

@@ -1,0 +1,198 @@
+// The component: keeps what the reader chose, draws a view again when something changed, and cleans up.
+import { describe, detailName } from "./opened.js";
+import { decode } from "./payload.js";
+import { firstState, readState, writeState } from "./state.js";
+import { forgetWidths } from "./labels.js";
+import { HeadsView } from "./heads_view.js";
+import { LinkedView } from "./linked_view.js";
+import { applyTheme, readTheme } from "./theme.js";
+import { element } from "./template.js";
+
+const NOTHING = { query: null, key: null };
+const KEPT_DETAILS = 24;
+
+class AttentionMap {
+  constructor(root) {
+    this.root = root;
+    this.details = new Map();
+    this.overlay = new Set();
+    this.painted = 0;
+    this.asked = null;
+    this.tooltip = element("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
+    this.resizes = new ResizeObserver(() => this.resize());
+    this.resizes.observe(root);
+    this.onKey = event => this.escape(event);
+    root.addEventListener("keydown", this.onKey);
+    document.fonts?.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
+  }
+
+  update({ data, setStateValue }) {
+    this.send = setStateValue;
+    const payload = decode(data), same = this.payload?.header.digest === payload.header.digest;
+    if (payload.detail) this.keep(payload.detail);
+    const theme = readTheme(this.root), sameTheme = theme.name === this.theme?.name;
+    if (same && sameTheme && !payload.detail) return;
+    this.theme = theme;
+    applyTheme(this.root, theme);
+    if (!same) this.open(payload);
+    this.render();
+  }
+
+  /** New data: the choices stay, what was pointed at goes with the old tokens. */
+  open(payload) {
+    const { header, attentions } = payload, another = this.payload?.header.trace !== header.trace || this.payload?.header.view !== header.view;
+    this.payload = payload;
+    this.data = { header, attentions, details: this.details };
+    if (another) { this.pin = this.hover = null; this.asked = null; }
+    this.state = readState(header, attentions, this.state);
+    const { text } = header;
+    this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
+    this.view = header.view === "linked" ? new LinkedView(this) : new HeadsView(this);
+    this.root.replaceChildren(this.view.node, this.tooltip);
+    this.root.setAttribute("aria-label", text.matrix);
+    writeState(header, this.state);
+  }
+
+  keep(detail) {
+    this.details.set(detailName(detail.trace, detail.attention, detail.layer, detail.head), detail);
+    for (const name of this.details.keys()) if (this.details.size > KEPT_DETAILS) this.details.delete(name);
+  }
+
+  /** Asks the server for one head of a pooled map, once. */
+  fetch(head) {
+    const name = JSON.stringify([this.payload.header.trace, head]);
+    if (name === this.asked) return;
+    this.asked = name;
+    this.send("open", head);
+  }
+
+  get width() { return this.root.clientWidth; }
+
+  /** The room inside a card. */
+  get inner() { return Math.max(240, this.width - (this.width < 520 ? 26 : 42)); }
+
+  get focus() { return this.hover ?? this.pin ?? NOTHING; }
+
+  set(patch) {
+    const before = this.state;
+    this.state = { ...before, ...patch };
+    if ("head" in patch && this.state.layer === null) this.state.layer = 0;
+    this.settle();
+    if (this.state.row !== before.row || this.state.unit !== before.unit || this.state.special !== before.special || this.state.attention !== before.attention) this.pin = this.hover = null;
+    writeState(this.payload.header, this.state);
+    this.render();
+  }
+
+  /** Another attention may have fewer layers or heads. */
+  settle() {
+    const attention = this.payload.attentions.find(entry => entry.id === this.state.attention);
+    if (this.state.layer === null) return;
+    this.state.layer = Math.min(this.state.layer, attention.layers - 1);
+    if (this.state.head !== "mean") this.state.head = Math.min(this.state.head ?? 0, attention.heads - 1);
+  }
+
+  overlayHead(head) {
+    if (!this.overlay.delete(head)) this.overlay.add(head);
+    this.render();
+  }
+
+  /** Back to the first view: nothing marked, nothing laid over, the head that the page opens with. */
+  reset() {
+    const { header, attentions } = this.payload, first = firstState(header, attentions);
+    this.pin = this.hover = null;
+    this.overlay.clear();
+    this.set({ layer: first.layer, head: first.head });
+    this.root.querySelector('.map[tabindex="0"]')?.focus({ preventScroll: true });
+  }
+
+  escape(event) {
+    if (event.key !== "Escape") return;
+    if (this.pin || this.hover) { this.pin = this.hover = null; this.refocus(); }
+    else if (this.payload.header.view === "heads") this.reset();
+  }
+
+  /** The pointer or the keyboard is on something, or on nothing. */
+  point(focus, event) {
+    if (JSON.stringify(focus) === JSON.stringify(this.hover ?? null)) { if (focus && event) this.tipAt(event); return; }
+    this.hover = focus;
+    this.tip(focus && event && this.view.focusable ? { event, title: describe(this.view.focusable, focus) } : null);
+    this.from = event?.currentTarget;
+    this.pending ??= requestAnimationFrame(() => { this.pending = null; this.refocus(); });
+  }
+
+  /** A press marks something until it is pressed again; the keyboard keeps its mark. */
+  fix(focus, { keep = false } = {}) {
+    const again = JSON.stringify(focus) === JSON.stringify(this.pin ?? null);
+    this.pin = again && !keep ? null : focus;
+    this.refocus();
+  }
+
+  refocus() {
+    this.view.refocus(this.from);
+    this.say();
+    this.mark();
+  }
+
+  say() {
+    const opened = this.view.focusable, { query, key } = this.focus, pointed = query !== null || key !== null;
+    const sentence = opened && pointed ? describe(opened, this.focus) : "";
+    if (this.live.textContent !== sentence) this.live.textContent = sentence;
+    const names = { query, key, layer: opened?.layer, head: opened?.head };
+    for (const [name, value] of Object.entries(names)) {
+      if (pointed && value !== null && value !== undefined) this.live.dataset[name] = value;
+      else delete this.live.dataset[name];
+    }
+    this.root.classList.toggle("pinned", Boolean(this.pin));
+  }
+
+  tip(what) {
+    this.tooltip.hidden = !what;
+    if (!what) return;
+    this.tooltip.textContent = what.title;
+    this.tipAt(what.event);
+  }
+
+  tipAt({ clientX, clientY }) {
+    const box = this.root.getBoundingClientRect(), { offsetWidth: w, offsetHeight: h } = this.tooltip;
+    const x = Math.max(0, Math.min(clientX - box.left + 16, box.width - w)), below = clientY - box.top + 20;
+    const y = clientY + 24 + h > window.innerHeight ? clientY - box.top - h - 14 : below;
+    this.tooltip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+  }
+
+  resize() {
+    if (!this.view || this.width === this.drawnWidth) return;
+    this.render();
+  }
+
+  render() {
+    if (!this.width) return;
+    this.drawnWidth = this.width;
+    this.view.render();
+    this.view.paint();
+    this.say();
+    this.mark();
+  }
+
+  /** Tells tests and benchmarks that a paint is done. */
+  mark() {
+    this.root.dataset.painted = ++this.painted;
+    this.root.dataset.paintedAt = performance.now().toFixed(2);
+  }
+
+  close() {
+    this.resizes.disconnect();
+    this.root.removeEventListener("keydown", this.onKey);
+    cancelAnimationFrame(this.pending);
+  }
+}
+
+const instances = new WeakMap();
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".attention-map");
+  if (!root || !data) return undefined;
+  if (!instances.has(root)) instances.set(root, new AttentionMap(root));
+  const map = instances.get(root);
+  map.update({ data, setStateValue });
+  return () => { map.close(); instances.delete(root); };
+}

@@ -1,0 +1,90 @@
+// The enlarged matrix with its pointer, its keyboard cursor and its scale bar.
+import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
+import { drawScale } from "./scale.js";
+import { scaleEnd } from "./opened.js";
+import { CanvasSurface } from "./surface.js";
+import { Stage } from "./stage.js";
+import { element } from "./template.js";
+
+const SCALE = { width: 440, height: 22 };
+const PAGE = 10;
+
+export class MatrixPanel {
+  constructor(app) {
+    this.app = app;
+    this.stage = new Stage({
+      name: "matrix",
+      onDraw: (surface, view) => drawMatrix(surface, app.theme, this.geometry, this.opened, app.focus, view),
+      onPoint: (x, y, event) => app.point(hitMatrix(this.geometry, this.opened.axes, x, y, this.stage.view), event),
+      onLeave: () => app.point(null),
+      onPress: (x, y) => app.fix(hitMatrix(this.geometry, this.opened.axes, x, y, this.stage.view)),
+    });
+    const { text } = app.payload.header, { frame } = this.stage;
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": text.matrix, "aria-description": text.matrix_hint })) frame.setAttribute(name, value);
+    frame.onkeydown = event => this.key(event);
+    this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true", "data-testid": "scale" });
+    this.node = element("div", { class: "matrix-panel" }, frame, this.scale);
+  }
+
+  measure(opened, available) {
+    return layoutMatrix(this.app.theme, opened.axes, { available, smallest: available < 480 ? 22 : 20 });
+  }
+
+  show(opened, available, tallest) {
+    this.opened = opened;
+    this.geometry = this.measure(opened, available);
+    this.stage.fit(this.geometry.width, this.geometry.height, tallest);
+    this.scaleWidth = Math.min(available, SCALE.width);
+    this.paintScale();
+  }
+
+  paint() {
+    this.stage.paint(this.app.theme);
+  }
+
+  paintScale() {
+    const surface = new CanvasSurface(this.scale, this.app.theme);
+    surface.begin(this.scaleWidth, SCALE.height);
+    this.scale.style.width = `${this.scaleWidth}px`;
+    this.scale.style.height = `${SCALE.height}px`;
+    this.drawScale(surface);
+  }
+
+  drawScale(surface, x = 2, y = 5) {
+    const { text } = this.app.payload.header;
+    drawScale(surface, this.app.theme, { x, y, high: scaleEnd(this.opened), masked: this.opened.map.anyMasked ? text.masked : "" });
+  }
+
+  /** The whole matrix with its scale, for export. */
+  get picture() {
+    const { geometry } = this;
+    return {
+      width: Math.max(geometry.width, SCALE.width), height: geometry.height + 14 + SCALE.height,
+      draw: surface => {
+        drawMatrix(surface, this.app.theme, geometry, this.opened, this.app.focus, { x: 0, y: 0, w: geometry.width, h: geometry.height });
+        this.drawScale(surface, geometry.left > 60 ? geometry.left - 14 : 2, geometry.height + 18);
+      },
+    };
+  }
+
+  key(event) {
+    const { app, opened } = this, rows = opened.map.rows - 1, cols = opened.map.cols - 1;
+    if (rows < 0 || cols < 0 || event.altKey || event.metaKey) return;
+    const { query, key } = app.pin ?? { query: null, key: null }, start = query === null && key === null;
+    const [row, col] = [query ?? 0, key ?? 0];
+    const whole = event.ctrlKey;
+    const moves = {
+      ArrowUp: [row - 1, col], ArrowDown: [row + 1, col], ArrowLeft: [row, col - 1], ArrowRight: [row, col + 1],
+      Home: [whole ? 0 : row, 0], End: [whole ? rows : row, cols], PageUp: [row - PAGE, col], PageDown: [row + PAGE, col], Enter: [row, col], " ": [row, col],
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const [toRow, toCol] = start && event.key.startsWith("Arrow") ? [0, 0] : move;
+    const next = { query: Math.max(0, Math.min(rows, toRow)), key: Math.max(0, Math.min(cols, toCol)) };
+    app.hover = null;
+    app.fix(next, { keep: true });
+    this.stage.reveal(boxOfCell(this.geometry, next.query, next.key), this.geometry.left, this.geometry.top);
+  }
+}

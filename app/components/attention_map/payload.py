@@ -1,0 +1,206 @@
+"""A recorded trace as the one block of bytes that the attention map draws from.
+
+Layout, little-endian: uint32 header length, UTF-8 JSON header, zeros to a multiple of 4, raw block. The raw block holds,
+for each attention, its weights as uint16 (`round(65535 w / unit)`, order layer, head, query, key) and its mask as uint8
+(1 = may not be read). Weights longer than `LARGEST` tokens are pooled for the overview; `pack_detail` sends one head exactly.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from model.trace import Token, Trace
+
+LARGEST = 128
+"""Tokens along an axis above which the overview is pooled and heads are fetched one by one."""
+
+LEVELS = 65535
+
+LABELS: tuple[str, ...] = (
+    "attention", "all_attentions", "encoder_self_attention", "decoder_self_attention", "decoder_cross_attention",
+    "layer", "head", "mean", "layer_number", "head_number", "head_mean",
+    "row", "row_produced", "row_read", "unit", "unit_pieces", "unit_words", "special",
+    "scale", "scale_unit", "scale_map", "scale_each_map", "scale_this_map",
+    "masked", "no_key", "all_special", "removed_row", "removed_mean",
+    "overview", "overview_hint", "map_name", "opened", "opened_mean", "guided", "guided_hint",
+    "reset", "reset_hint", "matrix", "matrix_hint", "lines", "lines_hint", "lines_threshold", "overlay",
+    "convention_self", "convention_produced", "convention_read",
+    "cell", "cell_masked", "row_summary", "row_no_key", "row_all_special", "key_summary",
+    "linked_hint", "sentence_probability", "sentence_word_probability", "sentence_looked", "sentence_looked_mean",
+    "sentence_read_by", "sentence_read_by_mean", "weight_says",
+    "source", "target", "steps", "step", "reads", "writes", "probability", "looked_at",
+    "table", "table_head", "table_row", "position", "token", "weight",
+    "png", "svg", "csv", "copy_link", "copied", "copy_failed",
+    "pooled", "loading", "caption_sentence", "caption_shown",
+)  # fmt: skip
+
+
+def pack(
+    trace: "Trace",
+    *,
+    view: Literal["heads", "linked"],
+    attentions: Sequence[str],
+    words: Mapping[str, Sequence[int]],
+    text: Mapping[str, str],
+    caption: Mapping[str, str],
+    guided: Iterable[Mapping[str, Any]] = (),
+    defaults: Mapping[str, Any] | None = None,
+) -> bytes:
+    """Everything that one view of a trace needs, in one message.
+
+    `attentions` are ids such as "decoder.cross_attention"; `words` gives the word of each token of "source", "target" and
+    "produced" (a side left out shows pieces as words); `text` holds a translated sentence for every name in `LABELS`;
+    `caption` the "model", "source" and "target" that exports name; `guided` heads carry a badge (layer, head, row and, where
+    it is not the cross-attention, attention; label replaces the word on the badge); `defaults` is what a first visit shows
+    (attention, overview, layer, head, row, unit, special, scale).
+    """
+    if view not in ("heads", "linked"):
+        raise ValueError(f"view={view!r} is not known; choose 'heads' or 'linked'")
+    if not attentions:
+        raise ValueError("attentions is empty; give at least one id such as 'decoder.cross_attention'")
+    blocks: list[bytes] = []
+    header = {
+        "view": view,
+        "trace": _fingerprint(trace),
+        "tokens": {side: _tokens(trace, side, words.get(side)) for side in ("source", "target", "produced")},
+        "probabilities": [math.exp(value) for value in trace.log_probabilities],
+        "attentions": [_attention(trace, identifier, blocks) for identifier in attentions],
+        "text": {name: text[name] for name in LABELS},
+        "caption": dict(caption),
+        "guided": [{"attention": "decoder.cross_attention", **entry} for entry in guided],
+        "defaults": dict(defaults or {}),
+    }
+    return _envelope(header, blocks)
+
+
+def pack_detail(trace: "Trace", attention: str, layer: int, head: int | Literal["mean"]) -> bytes:
+    """One head exactly (float32) with its mask, for maps that the overview shows pooled; head "mean" is the mean of the heads."""
+    paths = _paths(trace, attention)
+    if not 0 <= layer < len(paths):
+        raise ValueError(f"layer={layer} is not in {attention}, which has {len(paths)} layers counted from 0")
+    weights = _numpy(trace[paths[layer]].tensor)
+    if head != "mean" and not 0 <= head < len(weights):
+        raise ValueError(f"head={head} is not in {attention}, which has {len(weights)} heads counted from 0")
+    exact = weights.mean(axis=0) if head == "mean" else weights[head]
+    mask = _mask(trace, paths[layer], weights.shape)[0 if head == "mean" else head]
+    header = {
+        "trace": _fingerprint(trace), "attention": attention, "layer": layer, "head": head,
+        "queries": exact.shape[0], "keys": exact.shape[1],
+    }  # fmt: skip
+    return _envelope(header, [exact.astype("<f4").tobytes(), mask.astype("u1").tobytes()])
+
+
+def unpack(message: bytes) -> tuple[dict[str, Any], memoryview]:
+    """The header and the raw block of a packed message."""
+    length = int.from_bytes(message[:4], "little")
+    header = json.loads(message[4 : 4 + length])
+    start = -(-(4 + length) // 4) * 4
+    return header, memoryview(message)[start : start + header["bytes"]]
+
+
+def _envelope(header: dict[str, Any], blocks: Sequence[bytes]) -> bytes:
+    raw = b"".join(blocks)
+    digest = hashlib.blake2b(raw, digest_size=12)
+    digest.update(json.dumps(header, sort_keys=True).encode())
+    complete = {**header, "bytes": len(raw), "digest": digest.hexdigest()}
+    encoded = json.dumps(complete, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    padding = -(4 + len(encoded)) % 4
+    return len(encoded).to_bytes(4, "little") + encoded + bytes(padding) + raw + bytes(-len(raw) % 4)
+
+
+def _fingerprint(trace: "Trace") -> str:
+    """Tells one pass from another, so that a detail is never drawn over other tokens."""
+    ids = [[token.id for token in getattr(trace, side)] for side in ("source", "target", "produced")]
+    content = json.dumps([ids, trace.source_text, trace.target_text, list(trace.log_probabilities)])
+    return hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
+
+
+def _tokens(trace: "Trace", side: str, words: Sequence[int] | None) -> dict[str, Any]:
+    tokens: Sequence[Token] = getattr(trace, side)
+    if words is not None and len(words) != len(tokens):
+        raise ValueError(f"words[{side!r}] has {len(words)} entries, the trace {len(tokens)} tokens; give one for each token")
+    groups: dict[int, list[int]] = {}
+    for position, word in enumerate(range(len(tokens)) if words is None else words):
+        groups.setdefault(word, []).append(position)
+    text = trace.source_text if side == "source" else trace.target_text
+    return {
+        "labels": [token.label for token in tokens],
+        "special": [int(token.special) for token in tokens],
+        "words": [{"tokens": group, "label": _word_label([tokens[i] for i in group], text)} for group in groups.values()],
+    }
+
+
+def _word_label(pieces: "Sequence[Token]", text: str | None) -> str:
+    """The word as it was typed where the pieces know their place in the text, else their labels joined."""
+    spans = [piece.span for piece in pieces if not piece.special and piece.span[1] > piece.span[0]]
+    if len(pieces) == 1 or not text or len(spans) < len(pieces):
+        return "".join(piece.label for piece in pieces)
+    typed = text[min(start for start, _ in spans) : max(end for _, end in spans)].strip()
+    if not typed or not typed.isprintable():
+        return "".join(piece.label for piece in pieces)
+    return f"<unk> {typed}" if all(piece.unknown for piece in pieces) else typed
+
+
+def _attention(trace: "Trace", identifier: str, blocks: list[bytes]) -> dict[str, Any]:
+    paths = _paths(trace, identifier)
+    weights = np.stack([_numpy(trace[path].tensor) for path in paths])
+    if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
+        raise ValueError(f"{identifier}: weights must be finite and not negative; look at the edits of this trace")
+    mask = np.stack([_mask(trace, path, weights.shape[1:]) for path in paths])
+    layers, heads, queries, keys = weights.shape
+    spans = trace[paths[0]].spans
+    unit = max(1.0, float(weights.max(initial=0.0))) if weights.max(initial=0.0) > 1 + 1e-5 else 1.0
+    block = [-(-queries // LARGEST), -(-keys // LARGEST)]
+    if max(block) > 1:
+        weights, mask = _pool(weights, block, np.max, 0.0), _pool(mask, block, np.min, True)
+    shared = bool((mask == mask[:1, :1]).all())
+    entry = {
+        "id": identifier, "path": paths[0].replace(".layers.0.", ".layers.{layer}."),
+        "query": spans["query"], "key": spans["key"],
+        "layers": layers, "heads": heads, "queries": queries, "keys": keys,
+        "stored": list(weights.shape[2:]), "block": block, "unit": unit,
+        "offset": sum(map(len, blocks)), "masks": "shared" if shared else "each",
+    }  # fmt: skip
+    stored = np.rint(weights.clip(0, unit) * (LEVELS / unit)).astype("<u2").tobytes()
+    blocks.append(stored + bytes(-len(stored) % 4))
+    entry["mask"] = sum(map(len, blocks))
+    hidden = (mask[0, 0] if shared else mask).astype("u1").tobytes()
+    blocks.append(hidden + bytes(-len(hidden) % 4))
+    return entry
+
+
+def _paths(trace: "Trace", identifier: str) -> list[str]:
+    stack, _, name = identifier.partition(".")
+    found: list[str] = []
+    while (path := f"{stack}.layers.{len(found)}.{name}.weights") in trace:
+        found.append(path)
+    if not found:
+        raise KeyError(f"{identifier!r}: the trace has no {stack}.layers.0.{name}.weights; give the id of an attention it recorded")
+    return found
+
+
+def _mask(trace: "Trace", path: str, shape: tuple[int, ...]) -> np.ndarray:
+    """True where a key may not be read; nothing is masked where the trace has no masked scores (weights read from a file)."""
+    scores = path.removesuffix("weights") + "masked"
+    if scores not in trace:
+        return np.zeros(shape, dtype=bool)
+    return np.broadcast_to(np.isneginf(_numpy(trace[scores].tensor)), shape)
+
+
+def _pool(values: np.ndarray, block: Sequence[int], reduce: Any, fill: float | bool) -> np.ndarray:
+    """`values` (layer, head, query, key) reduced over blocks of queries and keys; ragged last blocks are filled up."""
+    layers, heads, queries, keys = values.shape
+    rows, columns = -(-queries // block[0]), -(-keys // block[1])
+    missing = (rows * block[0] - queries, columns * block[1] - keys)
+    padded = np.pad(values, ((0, 0), (0, 0), (0, missing[0]), (0, missing[1])), constant_values=fill)
+    return reduce(padded.reshape(layers, heads, rows, block[0], columns, block[1]), axis=(3, 5))
+
+
+def _numpy(tensor: Any) -> np.ndarray:
+    """The one sentence of a batch of one, as float32."""
+    return np.asarray(tensor.detach().cpu().float().numpy()[0])

@@ -1,0 +1,95 @@
+// The arithmetic between the recorded weights and the numbers on the screen, in this order:
+// mean of the heads; words (sum over the pieces of a key, mean over the pieces of a query); special tokens hidden, rows renormalised.
+
+const LEVELS = 65535;
+
+/** One head, or the mean of all, of the stored map: values in the weights' own unit, and its mask. */
+export function mapOf(attention, layer, head) {
+  const { queries, keys } = attention.stored, size = queries * keys, factor = attention.unit / LEVELS;
+  const values = new Float32Array(size), heads = head === "mean" ? [...Array(attention.heads).keys()] : [head];
+  for (const each of heads) {
+    const from = (layer * attention.heads + each) * size;
+    for (let i = 0; i < size; i++) values[i] += attention.levels[from + i];
+  }
+  for (let i = 0; i < size; i++) values[i] *= factor / heads.length;
+  const first = attention.masks === "shared" ? 0 : (layer * attention.heads + heads[0]) * size;
+  const masked = attention.mask.subarray(first, first + size);
+  return { rows: queries, cols: keys, values, masked };
+}
+
+/** A row below this share of what it had is not scaled up again: its digits would be noise. */
+const LEAST = 0.001;
+
+/**
+ * The map as it is drawn. `states` says of each row whether it has numbers ("ok"), may read nothing ("masked") or has
+ * everything on hidden tokens ("removed"); `removed` is the share of each row that lay on hidden keys.
+ */
+export function reduce(map, axes) {
+  const { rows, cols } = axes, height = rows.items.length, width = cols.items.length;
+  const columnOf = new Int32Array(map.cols).fill(-1), hiddenColumn = new Uint8Array(map.cols).fill(1);
+  cols.items.forEach((item, index) => item.positions.forEach(k => { columnOf[k] = index; hiddenColumn[k] = 0; }));
+  const values = new Float32Array(height * width), open = new Uint8Array(height * width);
+  const removed = new Float32Array(height), states = Array(height).fill("masked");
+  for (let row = 0; row < height; row++) {
+    const { positions } = rows.items[row], share = 1 / positions.length, base = row * width;
+    let kept = 0, lost = 0, any = false;
+    for (const q of positions) {
+      for (let k = 0; k < map.cols; k++) {
+        const at = q * map.cols + k;
+        if (map.masked[at]) continue;
+        any = true;
+        const value = map.values[at] * share;
+        if (hiddenColumn[k]) lost += value;
+        else { values[base + columnOf[k]] += value; open[base + columnOf[k]] = 1; kept += value; }
+      }
+    }
+    const total = kept + lost;
+    removed[row] = lost > 0 ? lost / total : 0;
+    if (!any) continue;
+    states[row] = lost > 0 && kept < LEAST * total ? "removed" : "ok";
+    if (states[row] === "removed") { values.fill(0, base, base + width); open.fill(0, base, base + width); }
+    else if (lost > 0) for (let col = 0; col < width; col++) values[base + col] *= total / kept;
+  }
+  const masked = open.map(flag => 1 - flag);
+  return { rows: height, cols: width, values, masked, states, removed, anyMasked: masked.includes(1) };
+}
+
+export function largest(values) {
+  let top = 0;
+  for (let i = 0; i < values.length; i++) if (values[i] > top) top = values[i];
+  return top;
+}
+
+/** Index of the largest open cell of a row (or of a column), or null. */
+export function strongest(map, { row, col }) {
+  let best = null, top = -1;
+  const count = row === undefined ? map.rows : map.cols;
+  for (let i = 0; i < count; i++) {
+    const at = row === undefined ? i * map.cols + col : row * map.cols + i;
+    if (!map.masked[at] && map.values[at] > top) { top = map.values[at]; best = i; }
+  }
+  return best;
+}
+
+export const meanOf = values => values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+
+/** Decimals that the stored 16 bits can answer for once a row has been scaled up: four, fewer where much was removed. */
+export function decimals(exact, removedShare) {
+  if (exact) return 4;
+  const kept = 1 - removedShare;
+  return kept > 0.16 ? 4 : kept > 0.016 ? 3 : 2;
+}
+
+/** Runs of masked cells in each row, for hatching. */
+export function maskedRuns(map) {
+  const runs = [];
+  for (let row = 0; row < map.rows; row++) {
+    for (let col = 0; col < map.cols; col++) {
+      if (!map.masked[row * map.cols + col]) continue;
+      const start = col;
+      while (col + 1 < map.cols && map.masked[row * map.cols + col + 1]) col++;
+      runs.push({ row, col: start, length: col - start + 1 });
+    }
+  }
+  return runs;
+}

@@ -26,7 +26,7 @@ dev: $(VENV)/app.stamp ## the app for those who change it: reloads on save, show
 	$(PYTHON) -m streamlit run app/main.py --server.port $(PORT) --server.address $(ADDRESS) \
 		--server.fileWatcherType auto --client.showErrorDetails full --client.toolbarMode developer
 
-test: $(VENV)/dev.stamp ## all tests, those in a real Chromium too (TESTS=tests/model for some)
+test: $(VENV)/dev.stamp ## all tests, those in a real Chromium too (TESTS=tests/browser for some)
 	@$(PYTHON) -m tests.browser.chromium --install
 	$(PYTHON) -m pytest $(TESTS)
 

@@ -109,6 +109,7 @@ class Visit:
         return self.page
 
     def close(self) -> None:
+        self.problems += ["an exception on the page"] * self.page.get_by_test_id("stException").count()
         self.context.close()
 
     def _refuse(self, route: Route) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser
 
@@ -18,20 +19,18 @@ from tests.browser import application
 
 ROOT = application.ROOT
 HEIGHTS = {1280: 900, 390: 844}
-HINT = (
-    "note: no Chinese font on this machine; Chinese text will be boxes (Debian, Ubuntu: apt-get install fonts-noto-cjk)"
-)
+HINT = "note: no Chinese font on this machine; Chinese text will be boxes (Debian, Ubuntu: apt-get install fonts-noto-cjk)"
 
 
 def pages(browser: Browser, address: str) -> list[str]:
-    """The paths in the URL of all pages, first the one that opens first ("")."""
+    """The paths in the URL of all pages, in the order in which the sidebar links to them."""
     visit = application.Visit(browser, address)
-    page = visit.open()
-    links = page.locator('[data-testid="stSidebarNavLink"]')
+    links = visit.open().locator('[data-testid="stSidebar"] a[href]')
     links.first.wait_for(state="attached")
-    found = [links.nth(index).get_attribute("href") or "" for index in range(links.count())]
+    addresses = (urlsplit(link.get_attribute("href") or "") for link in links.all())
+    found = dict.fromkeys(link.path.strip("/") for link in addresses if link.netloc in ("", urlsplit(address).netloc))
     visit.close()
-    return [link.split("?")[0].removeprefix(address).strip("/") for link in found]
+    return list(found)
 
 
 def take(browser: Browser, address: str, path: str, width: int, dark: bool, lang: str, folder: Path) -> list[str]:
@@ -43,7 +42,7 @@ def take(browser: Browser, address: str, path: str, width: int, dark: bool, lang
     height = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollHeight")
     page.set_viewport_size({"width": width, "height": max(HEIGHTS.get(width, 900), int(height))})
     page.wait_for_timeout(300)
-    file = folder / f"{path or 'start'}-{width}-{'dark' if dark else 'light'}-{lang}.png"
+    file = folder / f"{path or 'first'}-{width}-{'dark' if dark else 'light'}-{lang}.png"
     page.screenshot(path=file)
     wider = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
     visit.close()

@@ -78,9 +78,7 @@ def test_a_threshold_gives_many_links_a_word() -> None:
 
 
 def test_words_without_tokens_and_empty_sides_have_no_link() -> None:
-    lost = of_weights(
-        torch.ones(1, 1, 2, 2) / 2, Labels((0, 2), (0, 2), (2, 0), 2, 2)
-    )  # word 1 has no token on either side
+    lost = of_weights(torch.ones(1, 1, 2, 2) / 2, Labels((0, 2), (0, 2), (2, 0), 2, 2))  # word 1 has no token on either side
     assert links(lost, Choice(0, 0, "produced")) == {(0, 0)}
     empty = of_weights(torch.ones(1, 1, 1, 1), Labels((0,), (0,), (0,), 0, 0))
     assert set().union(*every_links(empty).values()) == set()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.alignment import pharaoh
@@ -20,6 +20,7 @@ def test_sure_and_possible() -> None:
     assert pharaoh.render(sure, possible) == "0-0 1-2 2p1 2p2"
 
 
+@settings(max_examples=50)
 @given(LINKS, LINKS)
 def test_what_is_written_is_read(sure: frozenset[tuple[int, int]], possible: frozenset[tuple[int, int]]) -> None:
     assert pharaoh.parse(pharaoh.render(sure, possible)) == (sure, sure | possible)

@@ -1,7 +1,7 @@
 """Joining two directions of links."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import model.alignment
@@ -35,6 +35,7 @@ def test_an_unknown_method_lists_the_choices() -> None:
         model.alignment.symmetrize(set(), set(), "grow")
 
 
+@settings(max_examples=50)
 @given(LINKS, LINKS)
 def test_methods_stand_between_intersection_and_union(
     forward: frozenset[tuple[int, int]], backward: frozenset[tuple[int, int]]
@@ -46,6 +47,7 @@ def test_methods_stand_between_intersection_and_union(
     assert both <= grown <= final <= either
 
 
+@settings(max_examples=50)
 @given(LINKS, LINKS)
 def test_what_final_and_leaves_out_touches_a_linked_word(
     forward: frozenset[tuple[int, int]], backward: frozenset[tuple[int, int]]

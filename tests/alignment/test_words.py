@@ -4,7 +4,7 @@ import itertools
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.alignment.words import indices, of_tokens, split, words
@@ -72,6 +72,7 @@ def test_a_no_break_space_never_splits() -> None:
     assert words("我\u3000在 这里", split_punctuation=False) == ("我", "在", "这", "里")
 
 
+@settings(max_examples=50)
 @given(TEXTS, st.booleans())
 def test_spans_are_in_order_and_cover_all_that_is_seen(text: str, split_punctuation: bool) -> None:
     spans = split(text, split_punctuation)
@@ -81,11 +82,13 @@ def test_spans_are_in_order_and_cover_all_that_is_seen(text: str, split_punctuat
     assert all(text[index].isspace() for index in range(len(text)) if index not in covered)
 
 
+@settings(max_examples=50)
 @given(TEXTS, TEXTS)
 def test_a_space_always_parts(left: str, right: str) -> None:
     assert len(split(f"{left} {right}", False)) == len(split(left, False)) + len(split(right, False))
 
 
+@settings(max_examples=50)
 @given(st.lists(st.text(st.characters(categories=["Ll", "Nd"], max_codepoint=0x24F), min_size=1), min_size=1))
 def test_plain_words_are_found_again(given_words: list[str]) -> None:
     for split_punctuation in (False, True):
@@ -118,6 +121,7 @@ def test_special_tokens_have_words_of_their_own() -> None:
     assert of_tokens([special, Piece((0, 0)), special], "") == (0, 1, 2)
 
 
+@settings(max_examples=50)
 @given(TEXTS)
 def test_every_word_is_reached_by_its_characters(text: str) -> None:
     spans = split(text, True)

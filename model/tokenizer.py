@@ -1,6 +1,7 @@
 """Text <-> pieces <-> ids, every piece with its place in the text as typed."""
 
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -64,21 +65,22 @@ class Tokenizer:
 
     def encode(self, text: str) -> tuple[Token, ...]:
         """The pieces of a sentence, without special tokens."""
-        encoding = self.engine.encode(text, add_special_tokens=False)
+        encoding = self.engine.encode(_encodable(text), add_special_tokens=False)
+        following = [*(begin for begin, _ in encoding.offsets[1:]), len(text)]
         tokens = []
-        for id_, (begin, end) in zip(encoding.ids, encoding.offsets, strict=True):
+        for id_, (begin, end), limit in zip(encoding.ids, encoding.offsets, following, strict=False):
             if id_ == self.space:
                 continue
-            while begin < end and text[begin].isspace():  # a piece owns the space before it; its label does not
+            while begin < end - 1 and text[begin].isspace():  # a piece owns the space before it; its label does not
                 begin += 1
-            while end < len(text) and unicodedata.combining(text[end]):  # a mark typed apart belongs to its letter
+            while end < limit and not text[end].isspace():  # marks typed apart belong to the letter that they compose
                 end += 1
             tokens.append(Token(text[begin:end], id_, (begin, end), unknown=id_ == UNKNOWN))
         return tuple(tokens)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Only the ids of many sentences, fast."""
-        encodings = self.engine.encode_batch_fast(texts, add_special_tokens=False)
+        encodings = self.engine.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
         return [[id_ for id_ in encoding.ids if id_ != self.space] for encoding in encodings]
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -106,6 +108,11 @@ class Tokenizer:
         return cls(Engine.from_str(path.read_text(encoding="utf-8")))
 
 
+def _encodable(text: str) -> str:
+    """Half a surrogate pair is no character; it is read as the replacement character, so that positions stay."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
 def special(id_: int, at: int = 0) -> Token:
     """A token that is not text: padding, start or end."""
     return Token(SPECIALS[id_], id_, (at, at), special=True)
@@ -118,7 +125,6 @@ def train_bpe(sentences: Sequence[str], vocab_size: int, minimum: int = 5) -> To
     gives the text back. Digits stand alone. A character that occurs fewer than `minimum` times stays unknown, so that the
     model learns what to do with an unknown piece.
     """
-    counts = Counter(unicodedata.normalize("NFC", "".join(sentences)))
     engine = Engine(models.BPE(unk_token=SPECIALS[UNKNOWN]))
     engine.normalizer = normalizers.Sequence(
         [
@@ -129,6 +135,7 @@ def train_bpe(sentences: Sequence[str], vocab_size: int, minimum: int = 5) -> To
         ]
     )
     engine.pre_tokenizer = pre_tokenizers.Split(Regex(r" ?\p{N}| ?[\p{L}\p{M}]+| ?[^\s\p{L}\p{M}\p{N}]+"), behavior="isolated")
+    counts = Counter("".join(map(engine.normalizer.normalize_str, sentences)))
     engine.train_from_iterator(
         sentences,
         trainers.BpeTrainer(

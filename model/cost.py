@@ -1,0 +1,82 @@
+"""What a model costs: parameters, floating-point operations, bytes. Formulas written out, and tested against counts.
+
+The letters are the paper's: d = d_model, V a vocabulary size, N a number of layers, n and m the source and the target
+length in tokens.
+"""
+
+from model.config import ModelConfig
+
+
+def parameters(config: ModelConfig) -> int:
+    """How many numbers training adjusts; a shared matrix counts once, the sinusoidal table not at all."""
+    return parameters_by_part(config)["total"]
+
+
+def parameters_by_part(config: ModelConfig) -> dict[str, int]:
+    """The same count for `embeddings`, `encoder`, `decoder` and `output`, and their `total`."""
+    d, attention, feed_forward, norm = config.d_model, of_attention(config), of_feed_forward(config), of_norm(config)
+    final = norm if config.norm == "pre" else 0
+    source, target = config.source_vocab_size * d, config.target_vocab_size * d
+    parts = {
+        "embeddings": target if config.tie == "all" else source + target,
+        "encoder": config.encoder_layers * (attention + feed_forward + 2 * norm) + final,
+        "decoder": config.decoder_layers * (2 * attention + feed_forward + 3 * norm) + final,
+        "output": target if config.tie == "none" else 0,
+    }
+    return _with_total(parts)
+
+
+def of_attention(config: ModelConfig) -> int:
+    """W_Q, W_K, W_V and W_O, d x d each for all heads together (so their number changes nothing), and their biases if any."""
+    return 4 * config.d_model**2 + (4 * config.d_model if config.attention_bias else 0)
+
+
+def of_feed_forward(config: ModelConfig) -> int:
+    """W_1 and W_2 with their biases: d x d_ff + d_ff + d_ff x d + d."""
+    return 2 * config.d_model * config.d_ff + config.d_ff + config.d_model
+
+
+def of_norm(config: ModelConfig) -> int:
+    """The gain and the bias of one LayerNorm: d each."""
+    return 2 * config.d_model
+
+
+def flops(config: ModelConfig, source: int, target: int) -> int:
+    """Floating-point operations of one forced pass over a pair of these lengths in tokens (start and end counted).
+
+    A multiplication with its addition counts as 2. Matrix products only: norms, softmax, activations and sums are left
+    out, far below one percent of it at the paper's size. The masked half of causal attention is computed too, so it counts.
+    """
+    return flops_by_part(config, source, target)["total"]
+
+
+def flops_by_part(config: ModelConfig, source: int, target: int) -> dict[str, int]:
+    """The same count by part, and its `total`.
+
+    `projections` (W_Q, W_K, W_V, W_O) and `feed_forward` grow with the length n; `attention` (Q K^T and weights times V)
+    with its square. With d_ff = 4 d one encoder layer takes 24 n d^2 + 4 n^2 d: the square overtakes only at n = 6 d.
+    """
+    if source < 0 or target < 0:
+        raise ValueError(f"source={source} and target={target} are lengths in tokens; give 0 or more")
+    d, n, m = config.d_model, source, target
+    one_matrix, one_feed_forward = 2 * d**2, 2 * 2 * d * config.d_ff  # for one token
+    return _with_total(
+        {
+            "encoder.projections": config.encoder_layers * 4 * n * one_matrix,
+            "encoder.attention": config.encoder_layers * 2 * 2 * n**2 * d,
+            "encoder.feed_forward": config.encoder_layers * n * one_feed_forward,
+            "decoder.projections": config.decoder_layers * (6 * m + 2 * n) * one_matrix,  # cross-attention: K, V of the source
+            "decoder.attention": config.decoder_layers * 2 * 2 * (m**2 + m * n) * d,
+            "decoder.feed_forward": config.decoder_layers * m * one_feed_forward,
+            "output": 2 * m * d * config.target_vocab_size,
+        }
+    )
+
+
+def attention_bytes(config: ModelConfig, queries: int, keys: int, batch: int = 1, bytes_per_number: int = 4) -> int:
+    """The memory that the stored weights of one attention of one layer take: one number a head, query and key."""
+    return batch * config.num_heads * queries * keys * bytes_per_number
+
+
+def _with_total(parts: dict[str, int]) -> dict[str, int]:
+    return {**parts, "total": sum(parts.values())}

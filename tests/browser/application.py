@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -12,13 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Route, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
 from tests.browser import chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
 PAGE_SECONDS = 30
+# Opened at /heads, Streamlit first asks for its server below that path, is told 404, and then asks at the root.
+PROBE = re.compile(r"/\w+/_stcore/(health|host-config)$")
+OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 
 @contextlib.contextmanager
@@ -38,7 +42,7 @@ def serve(log: Path) -> Iterator[str]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            env=os.environ | {"PYTHONUNBUFFERED": "1", "NO_COLOR": "1"},
         )
     try:
         address = f"http://127.0.0.1:{port}"
@@ -73,34 +77,35 @@ def is_healthy(address: str) -> bool:
 
 
 @contextlib.contextmanager
-def launch() -> Iterator[Browser]:
+def launch() -> Iterator[BrowserContext]:
+    """A browser that can reach this machine alone."""
     executable = chromium.find()
     if executable is None:
         raise RuntimeError(chromium.ADVICE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(chromium.FLAGS))
-        yield browser
+        browser = playwright.chromium.launch(executable_path=executable, args=[*chromium.FLAGS, OFFLINE])
+        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(1000 * PAGE_SECONDS)
+        yield context
         browser.close()
 
 
 class Visit:
-    """One visitor: a browser context of their own, and what went wrong in it."""
+    """One visitor: a tab of their own, and what went wrong in it.
 
-    def __init__(self, browser: Browser, address: str, *, width: int = 1280, height: int = 900, dark: bool = False):
+    Tabs share one browser context, and with it the cache: Streamlit's scripts are read and compiled once. A tab's session
+    storage and its session at the server are its own.
+    """
+
+    def __init__(self, context: BrowserContext, address: str, *, width: int = 1280, height: int = 900, dark: bool = False):
         self.address = address
         self.problems: list[str] = []
-        self.context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
-            accept_downloads=True,
-        )
-        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
-        self.context.set_default_timeout(1000 * PAGE_SECONDS)
-        self.context.route(lambda url: not url.startswith((address, "data:", "blob:")), self._refuse)
-        self.page = self.context.new_page()
+        self.page = context.new_page()
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
         self.page.on("pageerror", lambda error: self.problems.append(f"script error: {error}"))
-        self.page.on("console", self._note)
+        self.page.on("console", self._console)
+        self.page.on("request", self._request)
 
     def open(self, path: str = "", **parameters: object) -> Page:
         """Go to a page (its path in the URL) with query parameters, and wait until it is drawn."""
@@ -110,15 +115,17 @@ class Visit:
 
     def close(self) -> None:
         self.problems += ["an exception on the page"] * self.page.get_by_test_id("stException").count()
-        self.context.close()
+        self.page.evaluate("try { localStorage.clear() } catch { }")
+        self.page.close()
 
-    def _refuse(self, route: Route) -> None:
-        self.problems.append(f"asked another machine for {route.request.url}")
-        route.abort()
+    def _console(self, message: ConsoleMessage) -> None:
+        url = message.location.get("url", "")
+        if message.type == "error" and not PROBE.search(url):
+            self.problems.append(f"console: {message.text} ({url})")
 
-    def _note(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self.problems.append(f"console: {message.text} ({message.location.get('url', '')})")
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith((self.address, "data:", "blob:")):
+            self.problems.append(f"asked another machine for {request.url}")
 
 
 def settle(page: Page) -> None:

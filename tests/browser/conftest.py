@@ -1,10 +1,10 @@
-"""One server and one browser for the whole run; each test visits with a context of its own.
+"""One server and one browser for the whole run; each test visits in a tab of its own.
 
     def test_something(open_page):
         page = open_page("heads", lang="zh", width=390, dark=True, text="I love you.")
 
 `open_page` fails the test at its end if the page threw a script error, logged an error, or asked another machine for
-anything. `visit.problems` holds what was seen so far, for a test that expects one.
+anything. A test that expects such a thing clears `visits[-1].problems` after it has looked.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import BrowserContext, Page
 
 from tests.browser import application
 
@@ -41,13 +41,14 @@ def server(server_log: Path) -> Iterator[str]:
     with application.serve(server_log) as address:
         yield address
     log = server_log.read_text(errors="replace")
-    assert "Traceback" not in log, f"the server logged an exception:\n{log}"
+    if "Traceback" in log:
+        pytest.fail(f"the server logged an exception:\n{log[-6000:]}", pytrace=False)
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with application.launch() as browser:
-        yield browser
+def browser() -> Iterator[BrowserContext]:
+    with application.launch() as context:
+        yield context
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def visits() -> Iterator[list[application.Visit]]:
 
 
 @pytest.fixture
-def open_page(server: str, browser: Browser, visits: list[application.Visit]) -> OpenPage:
+def open_page(server: str, browser: BrowserContext, visits: list[application.Visit]) -> OpenPage:
     """Open a page as a new visitor: its path in the URL, the window, the theme, the language, and URL parameters."""
 
     def open_page(
@@ -81,7 +82,7 @@ def open_page(server: str, browser: Browser, visits: list[application.Visit]) ->
 
 
 @pytest.fixture
-def page(server: str, browser: Browser, visits: list[application.Visit]) -> Page:
+def page(server: str, browser: BrowserContext, visits: list[application.Visit]) -> Page:
     """An empty page of a new visitor at 1280 x 900, for tests that go their own way (`server` is the address)."""
     visit = application.Visit(browser, server)
     visits.append(visit)

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 
 from tests.browser import application
 
@@ -22,7 +22,7 @@ HEIGHTS = {1280: 900, 390: 844}
 HINT = "note: no Chinese font on this machine; Chinese text will be boxes (Debian, Ubuntu: apt-get install fonts-noto-cjk)"
 
 
-def pages(browser: Browser, address: str) -> list[str]:
+def pages(browser: BrowserContext, address: str) -> list[str]:
     """The paths in the URL of all pages, in the order in which the sidebar links to them."""
     visit = application.Visit(browser, address)
     links = visit.open().locator('[data-testid="stSidebar"] a[href]')
@@ -33,7 +33,7 @@ def pages(browser: Browser, address: str) -> list[str]:
     return list(found)
 
 
-def take(browser: Browser, address: str, path: str, width: int, dark: bool, lang: str, folder: Path) -> list[str]:
+def take(browser: BrowserContext, address: str, path: str, width: int, dark: bool, lang: str, folder: Path) -> list[str]:
     """One picture of the whole page, as tall as it is; what went wrong on it."""
     visit = application.Visit(browser, address, width=width, height=HEIGHTS.get(width, 900), dark=dark)
     page = visit.open(path, lang=lang)

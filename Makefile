@@ -45,9 +45,10 @@ screenshots: $(VENV)/dev.stamp ## every page x two widths x light and dark x Eng
 	@$(PYTHON) -m tests.browser.chromium --install
 	$(PYTHON) -m tests.browser.screenshots
 
-benchmarks: $(VENV)/bench.stamp ## the figures of speed, each beside its rival in the same run
+benchmarks: $(VENV)/bench.stamp ## the figures of speed, each beside its rival (quality: python -m benchmarks.quality --help)
 	@$(PYTHON) -m tests.browser.chromium --install
-	for script in benchmarks/[a-z]*.py; do $(PYTHON) -m "benchmarks.$$(basename "$$script" .py)"; done
+	for script in $$(grep -l '^if __name__' benchmarks/*.py | grep -v quality); do \
+		$(PYTHON) -m "benchmarks.$$(basename "$$script" .py)"; done
 
 train: $(VENV)/train.stamp ## how to train a model
 	@$(PYTHON) -m model.training --help

@@ -55,6 +55,8 @@ def read_pairs(paths: Sequence[Path]) -> list[tuple[str, str]]:
             if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
                 raise ValueError(f"{path}, line {number}: needed is source, tab, target; found {line[:60]!r}")
             pairs.append((columns[0], columns[1]))
+    if not pairs:
+        raise ValueError(f"no sentence pairs in {', '.join(map(str, paths))}; needed are lines of source, tab, target")
     return pairs
 
 

@@ -37,7 +37,7 @@ def loss(model: EncoderDecoder, examples: Sequence[Example], batch: int = 64) ->
     ordered = sorted(examples, key=lambda example: len(example.target))
     total, count = 0.0, 0
     for at in range(0, len(ordered), batch):
-        part = collate(ordered[at : at + batch])
+        part = collate(ordered[at : at + batch], device=device_of(model))
         logits = model(part.source, part.target, part.source != PADDING, part.target != PADDING)
         total += float(summed_cross_entropy(logits, part.produced, 0.0, PADDING))
         count += int((part.produced != PADDING).sum())
@@ -52,10 +52,14 @@ def translate(model: EncoderDecoder, tokenizers: Tokenizers, sentences: Sequence
     result = [""] * len(sentences)
     for at in range(0, len(order), batch):
         chosen = order[at : at + batch]
-        source = pad([(*ids[index], END) for index in chosen])
+        source = pad([(*ids[index], END) for index in chosen]).to(device_of(model))
         for index, hypothesis in zip(chosen, greedy(model, source, source != PADDING), strict=True):
             result[index] = tokenizers.target.decode(hypothesis.ids)
     return result
+
+
+def device_of(model: EncoderDecoder) -> torch.device:
+    return next(model.parameters()).device
 
 
 def references(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:

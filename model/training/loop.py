@@ -113,7 +113,7 @@ def update(
         logits = model(batch.source, batch.target, batch.source != PADDING, batch.target != PADDING)
     entropy = summed_cross_entropy(logits, batch.produced, settings.smoothing, PADDING) * counts
     tokens = (batch.produced != PADDING).sum() * counts
-    guides, rows = torch.zeros(()), torch.zeros((), dtype=torch.long)
+    guides, rows = entropy.new_zeros(()), tokens.new_zeros(())
     for head in settings.guided:
         assert recording is not None
         loss, count = summed_guide(recording[head.path].tensor[:, head.head].float(), batch.links_of(head.row))
@@ -160,6 +160,13 @@ class Run:
     device: torch.device | str = "cpu"
 
     def __post_init__(self) -> None:
+        layers, heads = self.model.config.decoder_layers, self.model.config.num_heads
+        for guided in self.settings.guided:
+            if not (0 <= guided.layer < layers and 0 <= guided.head < heads):
+                raise ValueError(
+                    f"cannot guide layer {guided.layer}, head {guided.head}: counted from 0, the decoder has "
+                    f"layers 0 to {layers - 1} with heads 0 to {heads - 1}"
+                )
         self.progress = Progress()
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -173,7 +180,7 @@ class Run:
         saved = started = time.monotonic()
         before = progress.seconds
         for epoch, index, examples in self.batches.stream(progress.epoch, progress.index):
-            if progress.step >= settings.steps or self.group.total(torch.tensor(stop()))[0]:
+            if progress.step >= settings.steps or self.group.total(torch.tensor(stop(), device=self.device))[0]:
                 break
             progress.step += 1
             rate = noam(progress.step, self.model.config.d_model, settings.warmup, settings.factor)

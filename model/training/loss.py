@@ -43,8 +43,9 @@ def summed_cross_entropy(
     logits: Float[Tensor, "batch token vocab"], target: Int[Tensor, "batch token"], smoothing: float, padding: int
 ) -> Float[Tensor, ""]:
     """The sum over all targets that are not padding, in nats; equal to cross-entropy against `smoothed_targets`."""
+    precise = logits.to(torch.promote_types(logits.dtype, torch.float32))  # bfloat16 is too coarse for a sum
     return functional.cross_entropy(
-        logits.flatten(0, 1).float(), target.flatten(), ignore_index=padding, label_smoothing=smoothing, reduction="sum"
+        precise.flatten(0, 1), target.flatten(), ignore_index=padding, label_smoothing=smoothing, reduction="sum"
     )
 
 

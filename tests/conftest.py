@@ -11,7 +11,8 @@ import pytest
 
 if not jaxtyping.config.jaxtyping_disable:
     # Before anything imports model: its functions are then compiled with their annotations checked at each call.
-    shape_checks = jaxtyping.install_import_hook("model", "beartype.beartype")
+    # An int is welcome where a float is written, as mypy and PEP 484 have it.
+    shape_checks = jaxtyping.install_import_hook("model", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 import torch
 

@@ -30,7 +30,10 @@ from tests.model import tiny
         ({"activation": "silu"}, "activation='silu' is not known; choose one of relu, gelu"),
         ({"positions": "learned"}, "positions='learned' is not known; choose one of sinusoidal, rotary, none"),
         ({"tie": "some"}, "tie='some' is not known; choose one of none, target, all"),
-        ({"tie": "all"}, "tie='all' needs one vocabulary, but source_vocab_size=23 and target_vocab_size=19; share the tokenizer"),
+        (
+            {"tie": "all"},
+            "tie='all' needs one vocabulary, but source_vocab_size=23 and target_vocab_size=19; share the tokenizer",
+        ),
     ],
 )
 def test_an_impossible_setting_is_named_with_its_remedy(
@@ -58,7 +61,14 @@ def test_a_configuration_does_not_change() -> None:
 
 def test_the_paper() -> None:
     base, big = paper_base(), paper_big()
-    assert (base.d_model, base.num_heads, base.head_dim, base.d_ff, base.encoder_layers, base.dropout) == (512, 8, 64, 2048, 6, 0.1)
+    assert (base.d_model, base.num_heads, base.head_dim, base.d_ff, base.encoder_layers, base.dropout) == (
+        512,
+        8,
+        64,
+        2048,
+        6,
+        0.1,
+    )
     assert (big.d_model, big.num_heads, big.head_dim, big.d_ff, big.encoder_layers, big.dropout) == (1024, 16, 64, 4096, 6, 0.3)
     assert base.norm == "post"
     assert base.activation == "relu"

@@ -103,7 +103,12 @@ def test_attention_overtakes_only_at_six_times_the_width() -> None:
     config = ModelConfig(source_vocab_size=1, target_vocab_size=1, encoder_layers=1, decoder_layers=0)
     n, d = 3072, 512
     parts = cost.flops_by_part(config, n, 0)
-    assert parts["encoder.projections"] + parts["encoder.feed_forward"] == 24 * n * d**2 == parts["encoder.attention"] == 4 * n**2 * d
+    assert (
+        parts["encoder.projections"] + parts["encoder.feed_forward"]
+        == 24 * n * d**2
+        == parts["encoder.attention"]
+        == 4 * n**2 * d
+    )
 
 
 def test_lengths_below_zero_are_refused() -> None:

@@ -16,7 +16,7 @@ from app.components.attention_map.payload import LABELS, pack, pack_detail
 __all__ = ["LABELS", "attention_map", "pack", "pack_detail"]
 
 MODULES = (
-    "theme", "scale", "labels", "surface", "payload", "axes", "reduce", "state", "template", "controls", "stage",
+    "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "state", "template", "controls", "stage",
     "matrix", "lines", "overview", "linked", "opened", "table", "export", "export_bar", "guided", "switches", "panel", "overview_panel",
     "heads_view", "linked_view", "main",
 )  # fmt: skip

@@ -1,11 +1,13 @@
 // Small controls that a keyboard and a screen reader can use: one choice of several, several of several, yes or no.
+import { widthOf } from "./labels.js";
 import { element } from "./template.js";
 
-const MANY = 14;
+const AROUND = 24; // room that a button needs beside its words
 
-/** One of several, as a row of buttons (a radio group); a list where there are too many for a row. */
-export function choice({ name, label, options, value, onPick }) {
-  if (options.length > MANY) return list({ name, label, options, value, onPick });
+/** One of several, as a row of buttons (a radio group); a list where they would not fit in one row of `room`. */
+export function choice({ name, label, options, value, onPick, theme, room }) {
+  const wide = options.reduce((sum, option) => sum + Math.max(32, widthOf(theme, option.label, 14, 600) + AROUND), 0);
+  if (wide > room) return list({ name, label, options, value, onPick });
   const buttons = options.map(option => element("button", {
     type: "button", role: "radio", "aria-checked": String(option.value === value), tabindex: option.value === value ? "0" : "-1",
     "data-testid": `${name}-${option.value}`, "data-value": option.value, title: option.title, onclick: () => onPick(option.value),

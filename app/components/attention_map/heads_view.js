@@ -9,7 +9,7 @@ import { MatrixPanel } from "./panel.js";
 import { mapOf, reduce } from "./reduce.js";
 import { Stage } from "./stage.js";
 import { TableTwin } from "./table.js";
-import { layerAndHead, sharedControls } from "./switches.js";
+import { fits, layerAndHead, sharedControls } from "./switches.js";
 import { headStyle } from "./theme.js";
 import { element, fill } from "./template.js";
 
@@ -39,8 +39,9 @@ export class HeadsView {
     this.exports = exportBar(app, () => ({ opened: this.opened, picture: this.picture, csv: true }));
     const linesPanel = element("div", { class: "lines-panel" }, element("div", { class: "lines-head" }, element("h4", {}, text.lines), this.chips), this.lines.frame,
       element("p", { class: "hint" }, fill(text.lines_hint), " ", fill(text.lines_threshold, { threshold: THRESHOLD })));
+    this.matrix.node.append(app.live, this.note);
     this.pair = element("div", { class: "pair" }, this.matrix.node, linesPanel);
-    this.body = element("div", {}, this.pair, app.live, this.note, this.table.details, this.exports);
+    this.body = element("div", {}, this.pair, this.table.details, this.exports);
     this.card = element("section", { class: "card opened", "data-testid": "opened" },
       element("div", { class: "opened-head" }, element("div", {}, this.title, this.path),
         button({ name: "reset", label: `✕ ${text.reset}`, title: text.reset_hint, onPick: () => app.reset() })),
@@ -73,7 +74,7 @@ export class HeadsView {
     const { opened } = this, half = Math.floor((inner - BETWEEN) * 0.57);
     const beside = inner >= SIDE_BY_SIDE && this.matrix.measure(opened, half).width <= half * 1.2;
     this.pair.classList.toggle("beside", beside);
-    const matrixRoom = beside ? Math.min(half, Math.ceil(this.matrix.measure(opened, half).width) + 16) : inner;
+    const matrixRoom = beside ? Math.min(half, Math.max(400, Math.ceil(this.matrix.measure(opened, half).width) + 16)) : inner;
     this.pair.style.setProperty("--matrix-room", `${matrixRoom}px`);
     this.matrix.show(opened, beside ? matrixRoom : inner, TALLEST);
     this.linesAt = layoutLines(this.app.theme, opened.axes, { available: beside ? inner - matrixRoom - BETWEEN : inner, height: beside ? Math.min(TALLEST, this.matrix.geometry.height) : 420 });
@@ -104,7 +105,7 @@ export class HeadsView {
     const picked = attentions.length > 1 && state.overview === "all" ? "all" : state.attention;
     const all = { value: "all", label: text.all_attentions };
     return [
-      attentions.length > 1 && choice({ name: "attention", label: text.attention, options: [all, ...names], value: picked,
+      attentions.length > 1 && choice({ ...fits(app), name: "attention", label: text.attention, options: [all, ...names], value: picked,
         onPick: value => app.set(value === "all" ? { overview: "all" } : { overview: "one", attention: value }) }),
       ...sharedControls(app, attentions.some(switchable)),
     ];

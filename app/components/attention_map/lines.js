@@ -12,7 +12,7 @@ export function layoutLines(theme, axes, { available, height }) {
   const rowLabels = rows.map(item => elide(theme, item.label, room, size, 700)), colLabels = cols.map(item => elide(theme, item.label, room, size, 700));
   const widest = labels => Math.ceil(Math.max(24, ...labels.map(label => widthOf(theme, label, size, 700))));
   const left = widest(rowLabels) + 16, rightLabels = widest(colLabels) + 16, numbers = 44;
-  const width = Math.min(available, left + rightLabels + numbers + 300), body = longest * pitch, top = 28;
+  const width = Math.min(available, left + rightLabels + numbers + 420), body = longest * pitch, top = 28;
   const place = (count, i) => top + (i + 0.5) * body / Math.max(1, count);
   return { pitch, size, left, width, top, height: top + body + 8, right: width - rightLabels - numbers, rightLabels, numbers, rowLabels, colLabels,
     rowY: i => place(rows.length, i), colY: i => place(cols.length, i), rowPitch: body / Math.max(1, rows.length), colPitch: body / Math.max(1, cols.length) };
@@ -45,7 +45,7 @@ export function drawLines(surface, theme, g, { axes, layers, titles }, focus, vi
           const at = row * map.cols + col, value = Math.min(1, map.values[at]);
           if (map.masked[at] || value < THRESHOLD || !wanted(row, col)) continue;
           surface.curve({ from: [g.left, g.rowY(row)], to: [g.right, g.colY(col)], colour: layer.colour, dash: layer.dash,
-            width: 0.8 + 5 * value, alpha: chosen ? Math.max(0.16, value) : Math.max(0.04, value * 0.85) });
+            width: 0.8 + (layers.length > 1 ? 3.4 : 5) * value, alpha: chosen ? Math.max(0.16, value) : Math.max(0.04, value * 0.85) });
         }
       }
     }

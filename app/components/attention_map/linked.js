@@ -2,20 +2,29 @@
 import { elide, widthOf } from "./labels.js";
 import { inkOn, mix } from "./theme.js";
 
-const SIZE = 17, HEIGHT = 34, PADDING = 11, GAP = 7, LINE = 8, BAR = 4;
+const HEIGHT = 34, LINE = 8, BAR = 4;
+const ROOMY = { size: 17, padding: 11, gap: 7, least: 38 }, COMPACT = { size: 16, padding: 7, gap: 4, least: 30 };
 
-export function layoutLinked(theme, axes, { available }) {
+/** Roomy chips, or closer ones where that keeps a sentence on one line. */
+export function layoutLinked(theme, axes, options) {
+  const roomy = layout(theme, axes, options, ROOMY);
+  if (!roomy.wrapped) return roomy;
+  const compact = layout(theme, axes, options, COMPACT);
+  return compact.lines < roomy.lines ? compact : roomy;
+}
+
+function layout(theme, axes, { available }, { size, padding, gap, least }) {
   const flow = (items, top, extra) => {
     const chips = [], lines = [[]];
     let x = 0;
     for (const item of items) {
-      const label = elide(theme, item.label, Math.min(240, available - 2 * PADDING), SIZE, 600);
-      const w = Math.max(38, Math.ceil(widthOf(theme, label, SIZE, 600)) + 2 * PADDING);
+      const label = elide(theme, item.label, Math.min(240, available - 2 * padding), size, 600);
+      const w = Math.max(least, Math.ceil(widthOf(theme, label, size, 600)) + 2 * padding);
       if (x && x + w > available) { lines.push([]); x = 0; }
-      const chip = { item, label, x, y: top + (lines.length - 1) * (HEIGHT + LINE + extra), w, h: HEIGHT };
+      const chip = { item, label, x, y: top + (lines.length - 1) * (HEIGHT + LINE + extra), w, h: HEIGHT, size };
       lines.at(-1).push(chip);
       chips.push(chip);
-      x += w + GAP;
+      x += w + gap;
     }
     for (const line of lines) {
       const last = line.at(-1), free = last ? (available - last.x - last.w) / 2 : 0;
@@ -25,7 +34,7 @@ export function layoutLinked(theme, axes, { available }) {
   };
   const source = flow(axes.cols.items, 24, 0), apart = source.lines > 1 ? 86 : 118;
   const target = flow(axes.rows.items, source.bottom + apart, BAR + 16);
-  return { source, target, width: available, height: target.bottom + 28, wrapped: source.lines > 1 || target.lines > 1 };
+  return { source, target, width: available, height: target.bottom + 28, lines: source.lines + target.lines, wrapped: source.lines > 1 || target.lines > 1 };
 }
 
 /** `shares` lights chips up: for each item of a side a weight, or null where nothing is pointed at. */
@@ -50,10 +59,10 @@ export function drawLinked(surface, theme, g, { map, axes, probabilities, titles
   });
 }
 
-function drawChip(surface, theme, { item, label, x, y, w, h }, { role, on, share }) {
+function drawChip(surface, theme, { item, label, size, x, y, w, h }, { role, on, share }) {
   const background = mix(theme.card, role, on ? 1 : 0.09 + 0.66 * share);
   surface.rect({ x, y, w, h, r: 8, fill: background });
-  surface.text({ text: label, x: x + w / 2, y: y + h / 2 + 0.5, size: SIZE, align: "center", weight: on ? 600 : 400,
+  surface.text({ text: label, x: x + w / 2, y: y + h / 2 + 0.5, size, align: "center", weight: on ? 600 : 400,
     fill: !on && share < 0.25 ? (item.special ? theme.muted : theme.ink) : inkOn(background) });
 }
 

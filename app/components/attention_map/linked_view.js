@@ -51,9 +51,11 @@ export class LinkedView {
     this.table.show(opened, app.focus);
   }
 
+  /** Text and matrix side by side; a long sentence has the matrix below, over the whole width. */
   arrange(inner) {
-    const { opened } = this, half = Math.floor((inner - BETWEEN) * 0.46), wanted = Math.ceil(this.matrix.measure(opened, half).width);
-    const beside = inner >= BESIDE, room = beside ? Math.min(half, wanted + 2) : inner;
+    const { opened } = this, widths = [0.46, 0.58].map(share => Math.floor((inner - BETWEEN) * share));
+    const half = widths.find(width => this.matrix.measure(opened, width).width <= width) ?? widths[0], wanted = Math.ceil(this.matrix.measure(opened, half).width);
+    const beside = inner >= BESIDE && wanted <= half, room = beside ? wanted + 2 : inner;
     this.pair.classList.toggle("beside", beside);
     this.pair.style.setProperty("--text-room", `${inner - room - BETWEEN}px`);
     this.matrix.show(opened, room, TALLEST);
@@ -134,9 +136,10 @@ export class LinkedView {
         { ...places, key: token(axes.cols.items[key]), query: token(axes.rows.items[row]), weight: map.values[row * map.cols + key].toFixed(2) }));
     } else {
       const probability = this.probabilities()[query], item = axes.rows.items[query], col = map.states[query] === "ok" ? strongest(map, { row: query }) : null;
-      if (probability !== null) this.sentence.append(fillNodes(item.positions.length > 1 ? text.sentence_word_probability : text.sentence_probability, { token: token(item), probability: probability.toFixed(2) }), " ");
+      const said = probability === null ? text.sentence_start : item.positions.length > 1 ? text.sentence_word_probability : text.sentence_probability;
+      this.sentence.append(fillNodes(said, { token: token(item), probability: probability?.toFixed(2) }), " ");
       if (col !== null) this.sentence.append(fillNodes(head === "mean" ? text.sentence_looked_mean : text.sentence_looked,
-        { ...places, token: token(item), key: token(axes.cols.items[col]), weight: map.values[query * map.cols + col].toFixed(2) }));
+        { ...places, key: token(axes.cols.items[col]), weight: map.values[query * map.cols + col].toFixed(2) }));
     }
     this.sentence.append(" ", text.weight_says);
   }

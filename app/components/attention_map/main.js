@@ -46,7 +46,7 @@ class AttentionMap {
     if (another) { this.pin = this.hover = null; this.asked = null; }
     this.state = readState(header, attentions, this.state);
     const { text } = header;
-    this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
+    this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": header.view === "linked" ? null : text.matrix_hint });
     this.view = header.view === "linked" ? new LinkedView(this) : new HeadsView(this);
     this.root.replaceChildren(this.view.node, this.tooltip);
     this.root.setAttribute("aria-label", text.matrix);

@@ -9,7 +9,7 @@ export function layoutMatrix(theme, axes, { available, largest = LARGEST_CELL, s
   const room = narrow ? Math.min(110, available * 0.3) : 168;
   let cell = largest, geometry;
   for (let pass = 0; pass < 3; pass++) {
-    const rowSize = Math.min(15.5, cell * 0.78), upright = Math.min(15.5, cell * 0.66), sloped = Math.min(15.5, cell * SLOPE);
+    const rowSize = Math.min(15.5, cell * 0.78), upright = Math.min(15.5, cell * 0.66), sloped = Math.min(15.5, cell * SLOPE * 0.92);
     const turned = cols.some(item => widthOf(theme, item.label, upright, 600) > cell - 3);
     const colSize = turned ? sloped : upright;
     const rowLabels = rows.map(item => elide(theme, item.label, room, rowSize, 600));

@@ -14,7 +14,7 @@ export function openHead({ header, attentions, details }, state, theme) {
   const exact = detail ? { rows: detail.queries, cols: detail.keys, values: detail.values, masked: detail.masked } : mapOf(attention, layer, head);
   const map = reduce(exact, axes), top = state.scale === "map" ? largest(map.values) : 1, { text } = header;
   const messages = map.states.map((found, row) => ({ row, text: { masked: text.no_key, removed: text.all_special }[found] })).filter(message => message.text && map.cols);
-  return { attention, layer, head, axes, map, top, exact: Boolean(detail), bitmap: rasterize(theme, { ...map, top }), runs: maskedRuns(map), messages, text, state };
+  return { attention, layer, head, axes, map, top, exact: Boolean(detail), bitmap: rasterize(theme, [{ ...map, top }]), runs: maskedRuns(map), messages, text, state };
 }
 
 export const detailName = (trace, attention, layer, head) => [trace, attention, layer, head].join("/");

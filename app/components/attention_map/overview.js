@@ -1,7 +1,7 @@
 // All maps at once: for each attention a grid, rows are layers, columns are heads and, apart, their mean.
 import { widthOf } from "./labels.js";
 
-const GAP = 7, APART = 14, BETWEEN = 34;
+const GAP = 7, APART = 14, BETWEEN = 34, SMALLEST = 20, MANY = 40;
 
 /** `groups`: {attention, title, rows, cols} with the size of a map in cells. */
 export function layoutOverview(theme, groups, { available, text, ratio }) {
@@ -9,8 +9,9 @@ export function layoutOverview(theme, groups, { available, text, ratio }) {
   const widest = Math.max(...groups.map(group => group.attention.heads + 1)), room = side => (available - (side - 1) * BETWEEN) / side;
   const sizeFor = side => (room(side) - names - APART - GAP * (widest - 1)) / widest;
   let side = Math.min(groups.length, 3);
-  while (side > 1 && sizeFor(side) < 46) side--;
-  const size = Math.max(26, Math.min(groups.length > 1 ? 92 : 132, sizeFor(side)));
+  const longest = Math.max(...groups.flatMap(({ rows, cols }) => [rows, cols]));
+  while (side > 1 && sizeFor(side) < (longest > MANY ? 64 : 40)) side--;
+  const size = Math.max(SMALLEST, Math.min(groups.length > 1 ? 96 : 132, sizeFor(side)));
   const placed = [], frames = [];
   let x = 0, y = 0, tallest = 0;
   groups.forEach((group, index) => {
@@ -26,9 +27,10 @@ export function layoutOverview(theme, groups, { available, text, ratio }) {
 
 function layoutGroup(theme, { attention, title, rows, cols }, { x, y, size, names, text, ratio, maps }) {
   let unit = Math.min(size / cols, 1.25 * size / rows);
-  if (unit * ratio >= 1) unit = Math.floor(unit * ratio) / ratio;
+  const whole = Math.floor(unit * ratio) / ratio;
+  if (whole > 0.88 * unit) unit = whole; // whole device pixels, where that costs little room
   const w = Math.max(4, unit * cols), h = Math.max(4, unit * rows), heads = [...Array(attention.heads).keys(), "mean"];
-  const pitch = Math.max(w, 18) + GAP, first = y + (title ? 28 : 0) + 20, columns = [];
+  const pitch = Math.max(w, 16) + GAP, first = y + (title ? 28 : 0) + 20, columns = [];
   heads.forEach((head, column) => {
     const left = x + names + column * pitch + (head === "mean" ? APART - GAP : 0), long = text.head(head);
     const short = head === "mean" ? text.mean : String(head + 1), fits = widthOf(theme, long, 12) <= pitch - 3;
@@ -36,13 +38,13 @@ function layoutGroup(theme, { attention, title, rows, cols }, { x, y, size, name
     for (let layer = 0; layer < attention.layers; layer++) maps.push({ attention, layer, head, x: left, y: first + layer * (h + GAP), w, h });
   });
   const layers = [...Array(attention.layers).keys()].map(layer => ({ y: first + layer * (h + GAP) + h / 2, label: text.layer(layer) }));
-  const width = names + heads.length * pitch + APART;
+  const width = names + heads.length * pitch + APART - 2 * GAP;
   return { x, y, width, height: first - y + attention.layers * (h + GAP), title, columns, layers, right: x + names - 10 };
 }
 
 export const hitOverview = (g, x, y) => g.maps.find(map => x >= map.x - 2 && x <= map.x + map.w + 2 && y >= map.y - 2 && y <= map.y + map.h + 2) ?? null;
 
-/** `picture(map)` gives {bitmap, veil}: the raster of a map and the hatching over it, both at any size. */
+/** `picture(map)` gives {bitmap, part, runs, rows, cols}: where the raster of a map is, and what of it is hatched. */
 export function drawOverview(surface, theme, g, { picture, opened, pointed, badge }) {
   for (const frame of g.frames) {
     if (frame.title) surface.text({ text: frame.title, x: frame.x, y: frame.y + 11, size: 14, weight: 600, fill: theme.ink });
@@ -50,8 +52,8 @@ export function drawOverview(surface, theme, g, { picture, opened, pointed, badg
     for (const { y, label } of frame.layers) surface.text({ text: label, x: frame.right, y, size: 12.5, align: "right", fill: theme.muted });
   }
   for (const map of g.maps) {
-    const { bitmap, runs, rows, cols } = picture(map), { x, y, w, h } = map;
-    surface.image({ bitmap, x, y, w, h });
+    const { bitmap, part, runs, rows, cols } = picture(map), { x, y, w, h } = map;
+    surface.image({ bitmap, part, x, y, w, h });
     for (const run of runs) surface.hatch({ x: x + run.col * w / cols, y: y + run.row * h / rows, w: run.length * w / cols, h: h / rows });
     surface.rect({ x: x - 0.5, y: y - 0.5, w: w + 1, h: h + 1, r: 1.5, stroke: theme.strong });
     if (same(map, opened)) surface.rect({ x: x - 3, y: y - 3, w: w + 6, h: h + 6, r: 5, stroke: theme.accent, width: 2.5 });

@@ -4,9 +4,8 @@ import { exportBar } from "./export_bar.js";
 import { guidedEntry, guidedTitle } from "./guided.js";
 import { attentionName, conventionOf } from "./opened.js";
 import { drawOverview, hitOverview, layoutOverview } from "./overview.js";
-import { largest, mapOf, maskedRuns, reduce } from "./reduce.js";
-import { drawScale, rasterize } from "./scale.js";
-import { CanvasSurface } from "./surface.js";
+import { largest, mapOf, maskedRuns, pool, reduce } from "./reduce.js";
+import { drawScale, layoutScale, paintScale, rasterize } from "./scale.js";
 import { Stage } from "./stage.js";
 import { element, fill } from "./template.js";
 
@@ -34,35 +33,23 @@ export class OverviewPanel {
     const { app } = this, { header, attentions } = app.payload, { state, theme } = app, { text } = header;
     this.opened = opened;
     const shown = state.overview === "all" ? attentions : attentions.filter(entry => entry.id === state.attention);
-    const key = JSON.stringify([header.digest, theme.name, state.row, state.unit, state.special, state.scale]);
-    if (key !== this.key_) { this.pictures.clear(); this.key_ = key; }
     const groups = shown.map(attention => ({ attention, title: shown.length > 1 ? attentionName(text, attention.id) : "", ...this.sizeOf(attention) }));
     this.geometry = layoutOverview(theme, groups, { available, ratio: window.devicePixelRatio || 1, text: {
       layer: i => fill(text.layer_number, { layer: i + 1 }), head: h => h === "mean" ? text.mean : fill(text.head_number, { head: h + 1 }), mean: text.mean } });
     this.stage.fit(this.geometry.width + 6, this.geometry.height + 6);
+    const key = JSON.stringify([header.digest, theme.name, state.row, state.unit, state.special, state.scale, attentions.map(entry => this.block(entry))]);
+    if (key !== this.drawn) { this.pictures.clear(); this.drawn = key; }
     this.label(`${key}${available}${shown.map(entry => entry.id)}`);
-    const pooled = shown.find(entry => entry.pooled);
-    this.pooled.hidden = !pooled;
-    if (pooled) this.pooled.textContent = fill(text.pooled, { rows: pooled.block[0], columns: pooled.block[1] });
+    const blocks = shown.map(entry => entry.block.map(side => side * this.block(entry))), [rows, columns] = [0, 1].map(i => Math.max(...blocks.map(block => block[i])));
+    this.pooled.hidden = rows === 1 && columns === 1;
+    this.pooled.textContent = fill(text.pooled, { rows, columns });
     this.masked = shown.some(attention => attention.mask.includes(1));
-    this.paintScale(available);
+    this.legend = layoutScale(theme, { high: state.scale === "map" ? text.scale_each_map : "1", masked: this.masked ? text.masked : "", room: available - 4 });
+    paintScale(this.scale, theme, this.legend);
   }
 
   paint() {
     this.stage.paint(this.app.theme);
-  }
-
-  paintScale(available) {
-    const surface = new CanvasSurface(this.scale, this.app.theme), width = Math.min(available, 460);
-    surface.begin(width, 22);
-    this.scale.style.width = `${width}px`;
-    this.scale.style.height = "22px";
-    this.drawScale(surface, 2, 5);
-  }
-
-  drawScale(surface, x, y) {
-    const { text } = this.app.payload.header;
-    drawScale(surface, this.app.theme, { x, y, high: this.app.state.scale === "map" ? text.scale_each_map : "1", masked: this.masked ? text.masked : "" });
   }
 
   /** Words and hidden specials change the size of every map; a pooled overview has neither. */
@@ -72,28 +59,35 @@ export class OverviewPanel {
     return { rows: axes.rows.items.length, cols: axes.cols.items.length };
   }
 
+  /** Cells to a pixel, along either side, where a map has more cells than the screen has pixels for it. */
+  block(attention) {
+    const place = this.geometry.maps.find(map => map.attention === attention), { rows, cols } = this.sizeOf(attention), ratio = window.devicePixelRatio || 1;
+    return place ? Math.max(1, Math.ceil(Math.max(rows / (place.h * ratio), cols / (place.w * ratio)) - 0.2)) : 1;
+  }
+
   model() {
     const { app } = this;
     return { picture: map => this.pictureOf(map), opened: this.opened, pointed: this.pointed, badge: ({ attention, layer, head }) => Boolean(guidedEntry(app, attention, layer, head)) };
   }
 
-  /** The raster of one map, made once. */
+  /** The raster of one map: a part of the bitmap that holds all maps of its attention, made once. */
   pictureOf({ attention, layer, head }) {
-    const name = `${attention.id}/${layer}/${head}`;
-    if (!this.pictures.has(name)) {
-      const { app } = this, { state } = app, plain = attention.pooled || (state.unit === "pieces" && state.special === "show");
-      const stored = mapOf(attention, layer, head), map = plain ? stored : reduce(stored, axesOf(app.payload.header, attention, state));
-      const top = state.scale === "map" ? largest(map.values) : 1;
-      const runs = map.masked === stored.masked && attention.masks === "shared" ? this.runsOf(attention, map) : maskedRuns(map);
-      this.pictures.set(name, { bitmap: rasterize(app.theme, { ...map, top }), runs, rows: map.rows, cols: map.cols });
-    }
-    return this.pictures.get(name);
+    if (!this.pictures.has(attention.id)) this.pictures.set(attention.id, this.allOf(attention));
+    const { bitmap, maps } = this.pictures.get(attention.id), across = attention.heads + 1;
+    const column = head === "mean" ? attention.heads : head, { rows, cols, runs } = maps[layer * across + column];
+    return { bitmap, part: { x: column * cols, y: layer * rows, w: Math.max(1, cols), h: Math.max(1, rows) }, runs, rows, cols };
   }
 
-  runsOf(attention, map) {
-    const name = `${attention.id}/runs`;
-    if (!this.pictures.has(name)) this.pictures.set(name, maskedRuns(map));
-    return this.pictures.get(name);
+  allOf(attention) {
+    const { app } = this, { state } = app, plain = attention.pooled || (state.unit === "pieces" && state.special === "show");
+    const axes = plain ? null : axesOf(app.payload.header, attention, state), block = this.block(attention);
+    let runs = null;
+    const maps = [...Array(attention.layers).keys()].flatMap(layer => [...Array(attention.heads).keys(), "mean"].map(head => {
+      const stored = mapOf(attention, layer, head), map = pool(axes ? reduce(stored, axes) : stored, block);
+      if (!runs || !plain || attention.masks !== "shared") runs = maskedRuns(map);
+      return { ...map, runs, top: state.scale === "map" ? largest(map.values) : 1 };
+    }));
+    return { bitmap: rasterize(app.theme, maps, attention.heads + 1), maps: maps.map(({ rows, cols, runs: hatched }) => ({ rows, cols, runs: hatched })) };
   }
 
   point(map, event) {
@@ -160,9 +154,9 @@ export class OverviewPanel {
 
   get picture() {
     const { geometry, app } = this;
-    return { width: geometry.width + 8, height: geometry.height + 40, draw: surface => {
+    return { width: geometry.width + 8, height: geometry.height + 18 + this.legend.height, draw: surface => {
       drawOverview(surface, app.theme, geometry, this.model());
-      this.drawScale(surface, 2, geometry.height + 22);
+      drawScale(surface, app.theme, this.legend, 2, geometry.height + 22);
     } };
   }
 }

@@ -1,12 +1,10 @@
 // The enlarged matrix with its pointer, its keyboard cursor and its scale bar.
 import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
-import { drawScale } from "./scale.js";
+import { drawScale, layoutScale, paintScale } from "./scale.js";
 import { scaleEnd } from "./opened.js";
-import { CanvasSurface } from "./surface.js";
 import { Stage } from "./stage.js";
 import { element } from "./template.js";
 
-const SCALE = { width: 440, height: 22 };
 const PAGE = 10;
 
 export class MatrixPanel {
@@ -34,35 +32,23 @@ export class MatrixPanel {
     this.opened = opened;
     this.geometry = this.measure(opened, available);
     this.stage.fit(this.geometry.width, this.geometry.height, tallest);
-    this.scaleWidth = Math.min(available, SCALE.width);
-    this.paintScale();
+    const { text } = this.app.payload.header;
+    this.legend = layoutScale(this.app.theme, { high: scaleEnd(opened), masked: opened.map.anyMasked ? text.masked : "", room: available - 4 });
+    paintScale(this.scale, this.app.theme, this.legend);
   }
 
   paint() {
     this.stage.paint(this.app.theme);
   }
 
-  paintScale() {
-    const surface = new CanvasSurface(this.scale, this.app.theme);
-    surface.begin(this.scaleWidth, SCALE.height);
-    this.scale.style.width = `${this.scaleWidth}px`;
-    this.scale.style.height = `${SCALE.height}px`;
-    this.drawScale(surface);
-  }
-
-  drawScale(surface, x = 2, y = 5) {
-    const { text } = this.app.payload.header;
-    drawScale(surface, this.app.theme, { x, y, high: scaleEnd(this.opened), masked: this.opened.map.anyMasked ? text.masked : "" });
-  }
-
   /** The whole matrix with its scale, for export. */
   get picture() {
-    const { geometry } = this;
+    const { geometry, legend, app } = this;
     return {
-      width: Math.max(geometry.width, SCALE.width), height: geometry.height + 14 + SCALE.height,
+      width: Math.max(geometry.width, legend.width + 4), height: geometry.height + 14 + legend.height,
       draw: surface => {
-        drawMatrix(surface, this.app.theme, geometry, this.opened, this.app.focus, { x: 0, y: 0, w: geometry.width, h: geometry.height });
-        this.drawScale(surface, geometry.left > 60 ? geometry.left - 14 : 2, geometry.height + 18);
+        drawMatrix(surface, app.theme, geometry, this.opened, app.focus, { x: 0, y: 0, w: geometry.width, h: geometry.height });
+        drawScale(surface, app.theme, legend, 2, geometry.height + 18);
       },
     };
   }

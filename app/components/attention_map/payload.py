@@ -31,7 +31,7 @@ LABELS: tuple[str, ...] = (
     "reset", "reset_hint", "matrix", "matrix_hint", "lines", "lines_hint", "lines_threshold", "overlay",
     "convention_self", "convention_produced", "convention_read",
     "cell", "cell_masked", "row_summary", "row_no_key", "row_all_special", "key_summary",
-    "linked_hint", "sentence_probability", "sentence_word_probability", "sentence_looked", "sentence_looked_mean",
+    "linked_hint", "sentence_probability", "sentence_word_probability", "sentence_start", "sentence_looked", "sentence_looked_mean",
     "sentence_read_by", "sentence_read_by_mean", "weight_says",
     "source", "target", "steps", "step", "reads", "writes", "probability", "looked_at",
     "table", "table_head", "table_row", "position", "token", "weight",

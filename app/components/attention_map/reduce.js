@@ -30,22 +30,22 @@ export function reduce(map, axes) {
   cols.items.forEach((item, index) => item.positions.forEach(k => { columnOf[k] = index; hiddenColumn[k] = 0; }));
   const values = new Float32Array(height * width), open = new Uint8Array(height * width);
   const removed = new Float32Array(height), states = Array(height).fill("masked");
+  const readers = readingRows(map);
   for (let row = 0; row < height; row++) {
-    const { positions } = rows.items[row], share = 1 / positions.length, base = row * width;
-    let kept = 0, lost = 0, any = false;
+    const positions = rows.items[row].positions.filter(q => readers[q]), share = 1 / positions.length, base = row * width;
+    let kept = 0, lost = 0;
     for (const q of positions) {
       for (let k = 0; k < map.cols; k++) {
         const at = q * map.cols + k;
         if (map.masked[at]) continue;
-        any = true;
         const value = map.values[at] * share;
         if (hiddenColumn[k]) lost += value;
         else { values[base + columnOf[k]] += value; open[base + columnOf[k]] = 1; kept += value; }
       }
     }
+    if (!positions.length) continue;
     const total = kept + lost;
     removed[row] = lost > 0 ? lost / total : 0;
-    if (!any) continue;
     states[row] = lost > 0 && kept < LEAST * total ? "removed" : "ok";
     if (states[row] === "removed") { values.fill(0, base, base + width); open.fill(0, base, base + width); }
     else if (lost > 0) for (let col = 0; col < width; col++) values[base + col] *= total / kept;
@@ -54,10 +54,34 @@ export function reduce(map, axes) {
   return { rows: height, cols: width, values, masked, states, removed, anyMasked: masked.includes(1) };
 }
 
+/** Queries that may read anything at all; the others have no part in the mean over a word's pieces. */
+function readingRows(map) {
+  const readers = new Uint8Array(map.rows);
+  for (let q = 0; q < map.rows; q++) for (let k = 0; k < map.cols && !readers[q]; k++) readers[q] = 1 - map.masked[q * map.cols + k];
+  return readers;
+}
+
 export function largest(values) {
   let top = 0;
   for (let i = 0; i < values.length; i++) if (values[i] > top) top = values[i];
   return top;
+}
+
+/** A map for fewer pixels: each cell of the result is the largest of a block; masked where all of the block is. */
+export function pool(map, block) {
+  if (block <= 1) return map;
+  const rows = Math.ceil(map.rows / block), cols = Math.ceil(map.cols / block);
+  const values = new Float32Array(rows * cols), masked = new Uint8Array(rows * cols).fill(1);
+  for (let row = 0; row < map.rows; row++) {
+    const to = Math.floor(row / block) * cols, from = row * map.cols;
+    for (let col = 0; col < map.cols; col++) {
+      const at = to + Math.floor(col / block);
+      if (map.masked[from + col]) continue;
+      masked[at] = 0;
+      if (map.values[from + col] > values[at]) values[at] = map.values[from + col];
+    }
+  }
+  return { rows, cols, values, masked };
 }
 
 /** Index of the largest open cell of a row (or of a column), or null. */

@@ -1,5 +1,7 @@
 // One sequential scale for weights, light to dark (dark to light on a dark page), even in perceived lightness.
-import { css, mix } from "./theme.js";
+import { widthOf } from "./labels.js";
+import { CanvasSurface } from "./surface.js";
+import { mix } from "./theme.js";
 
 const STOPS = {
   light: [[246, 247, 252], [199, 206, 243], [131, 146, 226], [72, 84, 190], [27, 32, 112]],
@@ -29,39 +31,54 @@ function palette(theme) {
   return palettes.get(name);
 }
 
-/** A map as a small bitmap, one pixel a cell; masked cells and rows without numbers stay transparent. */
-export function rasterize(theme, { rows, cols, values, masked, top }) {
-  const bitmap = document.createElement("canvas");
-  bitmap.width = Math.max(1, cols);
-  bitmap.height = Math.max(1, rows);
-  const context = bitmap.getContext("2d");
-  const image = context.createImageData(bitmap.width, bitmap.height);
+/** Maps of one size as one bitmap, one pixel a cell, `across` maps a row; masked cells and rows without numbers stay transparent. */
+export function rasterize(theme, maps, across = 1) {
+  const { rows, cols } = maps[0], bitmap = document.createElement("canvas");
+  bitmap.width = Math.max(1, cols * across);
+  bitmap.height = Math.max(1, rows * Math.ceil(maps.length / across));
+  const context = bitmap.getContext("2d"), image = context.createImageData(bitmap.width, bitmap.height);
   const pixels = new Uint32Array(image.data.buffer), colours = palette(theme);
-  const factor = (STEPS - 1) / (top || 1);
-  for (let i = 0; i < rows * cols; i++) {
-    if (masked && masked[i]) continue;
-    const level = values[i] * factor + 0.5;
-    pixels[i] = colours[level > STEPS - 1 ? STEPS - 1 : level | 0];
-  }
+  maps.forEach(({ values, masked, top }, place) => {
+    const factor = (STEPS - 1) / (top || 1), corner = Math.floor(place / across) * rows * bitmap.width + (place % across) * cols;
+    for (let row = 0, i = 0; row < rows; row++) {
+      for (let to = corner + row * bitmap.width, end = to + cols; to < end; to++, i++) {
+        if (masked[i]) continue;
+        const level = values[i] * factor + 0.5;
+        pixels[to] = colours[level > STEPS - 1 ? STEPS - 1 : level | 0];
+      }
+    }
+  });
   context.putImageData(image, 0, 0);
   return bitmap;
 }
 
-/** The colour bar with its two ends; a hatched square explains masked cells where there are any. */
-export function drawScale(surface, theme, { x, y, low = "0", high, masked }) {
-  const width = 132, height = 11, size = 12.5;
-  let at = x + surface.text({ text: low, x, y: y + 6, size, fill: theme.muted }) + 8;
-  for (let i = 0; i < 66; i++) surface.rect({ x: at + i * 2, y, w: 2.4, h: height, fill: colourAt(theme, i / 65) });
-  surface.rect({ x: at - 0.5, y: y - 0.5, w: width + 1, h: height + 1, r: 2, stroke: theme.strong });
-  at += width + 8;
-  at += surface.text({ text: high, x: at, y: y + 6, size, fill: theme.muted });
-  if (masked) {
-    at += 22;
-    surface.hatch({ x: at, y: y - 1, w: 20, h: height + 2 });
-    surface.rect({ x: at + 0.5, y: y - 0.5, w: 19, h: height + 1, stroke: theme.strong });
-    at += 28 + surface.text({ text: masked, x: at + 28, y: y + 6, size, fill: theme.muted });
-  }
-  return at - x;
+const BAR = 132, BAR_HEIGHT = 11, TEXT = 12.5, LEGEND_LINE = 22;
+
+/** Where the colour bar, its two ends and the hatched square that explains masked cells stand; two lines where one is too long. */
+export function layoutScale(theme, { low = "0", high, masked, room = Infinity }) {
+  const end = widthOf(theme, low, TEXT) + 8 + BAR + 8 + widthOf(theme, high, TEXT), legend = masked ? 28 + widthOf(theme, masked, TEXT) : 0;
+  const beside = !masked || end + 22 + legend <= room;
+  return { low, high, masked, legendX: beside ? end + 22 : 0, legendY: beside ? 0 : LEGEND_LINE,
+    width: beside ? end + (masked ? 22 + legend : 0) : Math.max(end, legend), height: beside ? LEGEND_LINE : 2 * LEGEND_LINE };
 }
 
-export const scaleColour = (theme, share) => css(colourAt(theme, share));
+export function drawScale(surface, theme, { low, high, masked, legendX, legendY }, x, y) {
+  const at = x + surface.text({ text: low, x, y: y + 6, size: TEXT, fill: theme.muted }) + 8;
+  for (let i = 0; i < 66; i++) surface.rect({ x: at + i * 2, y, w: 2.4, h: BAR_HEIGHT, fill: colourAt(theme, i / 65) });
+  surface.rect({ x: at - 0.5, y: y - 0.5, w: BAR + 1, h: BAR_HEIGHT + 1, r: 2, stroke: theme.strong });
+  surface.text({ text: high, x: at + BAR + 8, y: y + 6, size: TEXT, fill: theme.muted });
+  if (!masked) return;
+  const left = x + legendX, top = y + legendY;
+  surface.hatch({ x: left, y: top - 1, w: 20, h: BAR_HEIGHT + 2 });
+  surface.rect({ x: left + 0.5, y: top - 0.5, w: 19, h: BAR_HEIGHT + 1, stroke: theme.strong });
+  surface.text({ text: masked, x: left + 28, y: top + 6, size: TEXT, fill: theme.muted });
+}
+
+/** The scale on a canvas of its own, as large as it needs. */
+export function paintScale(canvas, theme, scale) {
+  const surface = new CanvasSurface(canvas, theme), width = Math.ceil(scale.width) + 4;
+  surface.begin(width, scale.height);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${scale.height}px`;
+  drawScale(surface, theme, scale, 2, 5);
+}

@@ -67,11 +67,10 @@ export class CanvasSurface {
     return widthOf(theme, text, size, weight, mono);
   }
 
-  image({ bitmap, x, y, w, h }) {
-    const shrinks = w * this.ratio < bitmap.width || h * this.ratio < bitmap.height;
-    this.context.imageSmoothingEnabled = shrinks;
-    this.context.imageSmoothingQuality = "high";
-    this.context.drawImage(bitmap, x, y, w, h);
+  /** A bitmap, or the `part` of it, with hard edges between its pixels. */
+  image({ bitmap, part = wholeOf(bitmap), x, y, w, h }) {
+    this.context.imageSmoothingEnabled = w * this.ratio < part.w || h * this.ratio < part.h;
+    this.context.drawImage(bitmap, part.x, part.y, part.w, part.h, x, y, w, h);
   }
 
   /** A matrix of square cells with a thin gap between them; `view` limits the gaps to what can be seen. */
@@ -156,9 +155,13 @@ export class SvgSurface {
     return widthOf(this.theme, text, size, weight, mono);
   }
 
-  image({ bitmap, x, y, w, h }) {
+  image({ bitmap, part = wholeOf(bitmap), x, y, w, h }) {
+    const cut = document.createElement("canvas");
+    cut.width = part.w;
+    cut.height = part.h;
+    cut.getContext("2d").drawImage(bitmap, part.x, part.y, part.w, part.h, 0, 0, part.w, part.h);
     this.parts.push(`<image x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" preserveAspectRatio="none"`
-      + ` style="image-rendering:pixelated" href="${bitmap.toDataURL("image/png")}"/>`);
+      + ` style="image-rendering:pixelated" href="${cut.toDataURL("image/png")}"/>`);
   }
 
   cells({ bitmap, rows, cols, x, y, cell, gap, hatched = [] }) {
@@ -200,6 +203,8 @@ export class SvgSurface {
       + `<rect width="100%" height="100%" fill="${css(theme.card)}"/>${this.parts.join("\n")}</svg>`;
   }
 }
+
+const wholeOf = ({ width, height }) => ({ x: 0, y: 0, w: width, h: height });
 
 const n = value => Math.round(value * 100) / 100;
 

@@ -45,14 +45,14 @@ def config(**changes: Any) -> ModelConfig:
 
 
 def model(dtype: torch.dtype = torch.float64, seed: int = 1, **changes: Any) -> EncoderDecoder:
-    """A random model in eval mode."""
+    """A random model in eval mode, its parameters frozen."""
     torch.manual_seed(seed)
     made = EncoderDecoder(config(**changes))
     with torch.no_grad():
         for parameter in made.parameters():
             if parameter.ndim == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.3)
-    return made.to(dtype).eval()
+    return made.to(dtype).eval().requires_grad_(False)
 
 
 def ids(length: int, vocab_size: int, batch: int = 1) -> torch.Tensor:

@@ -18,8 +18,8 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, s
 from tests.browser import chromium
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 90
-PAGE_SECONDS = 30
+START_SECONDS = 180  # with room for a busy machine; an idle one takes a few
+PAGE_SECONDS = 60
 # Opened at /heads, Streamlit first asks for its server below that path, is told 404, and then asks at the root.
 PROBE = re.compile(r"/\w+/_stcore/(health|host-config)$")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
@@ -128,9 +128,11 @@ class Visit:
             self.problems.append(f"asked another machine for {request.url}")
 
 
+SETTLED = """() => document.querySelector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    && document.querySelector('[data-testid="stMain"] h1')
+    && !document.querySelector('[data-testid$="Skeleton"], [data-stale="true"]')"""
+
+
 def settle(page: Page) -> None:
-    """Wait until the page has a heading, the script has run to its end, and nothing on the page is stale."""
-    app = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    app.wait_for(state="attached")
-    page.locator('[data-testid="stMain"] h1').first.wait_for(state="visible")
-    page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")
+    """Wait until the script has run to its end, the page has a heading, and nothing on it is stale or still to come."""
+    page.wait_for_function(SETTLED)

@@ -3,9 +3,8 @@
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-if str(ROOT) not in sys.path:  # streamlit puts app/ on the path, not the root
-    sys.path.insert(0, str(ROOT))
+if (root := str(Path(__file__).resolve().parents[1])) not in sys.path:  # streamlit puts app/ on the path, not the root
+    sys.path.insert(0, root)
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ from app.text import text
 from app.views import sidebar
 
 selection = session.begin_run()
-st.set_page_config(page_title=text("app.name"), page_icon=str(ROOT / "assets" / "icon.png"), layout="wide")
+st.set_page_config(page_title=text("app.name"), page_icon=str(Path(root) / "assets" / "icon.png"), layout="wide")
 st.html(Path(__file__).parent / "views" / "style.css")
 
 translate = st.Page("views/translate.py", title=text("translate.title"), url_path="translate", default=True)

@@ -12,9 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-if str(ROOT) not in sys.path:  # streamlit puts app/ on the path, not the root
-    sys.path.insert(0, str(ROOT))
+if (root := str(Path(__file__).resolve().parents[1])) not in sys.path:  # streamlit puts app/ on the path, not the root
+    sys.path.insert(0, root)
 
 import streamlit as st
 from starlette.middleware import Middleware

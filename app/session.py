@@ -6,6 +6,7 @@ written back, since going to another page drops all parameters. Parameters that 
 component in the browser) are left as they are.
 """
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,8 @@ from model.translator import Translation, Translator
 MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
 MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
 BEAMS = (1, 4)
-EXAMPLES = Path(__file__).resolve().parents[1] / "assets" / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "assets" / "examples"
 
 _SELECTION, _WRITTEN = "atlas_selection", "atlas_written"
 _PARAMETERS = ("lang", "model", "text", "target", "beam")
@@ -86,6 +88,12 @@ def begin_run() -> Selection:
     return selection
 
 
+def current() -> Selection:
+    """The selection of this run, once `begin_run` was called."""
+    selection: Selection = st.session_state[_SELECTION]
+    return selection
+
+
 def select(**changes: Any) -> None:
     """Change the selection; for callbacks of widgets, which run before the page does."""
     selection: Selection = st.session_state[_SELECTION]
@@ -120,7 +128,7 @@ def _write_url(selection: Selection) -> None:
     if present == wanted:
         return
     others = {name: st.query_params.get_all(name) for name in st.query_params if name not in _PARAMETERS}
-    st.query_params.from_dict(others | wanted)
+    st.query_params.from_dict({**others, **wanted})
 
 
 def _browser_language() -> str:
@@ -167,6 +175,11 @@ def loaded(names: Sequence[str]) -> dict[str, Translator]:
         except CheckpointError:
             continue
     return found
+
+
+def without_folder(message: str) -> str:
+    """The message without the path of this installation, which is nobody's business in a browser."""
+    return message.replace(f"{ROOT}{os.sep}", "")
 
 
 def warm_up() -> None:

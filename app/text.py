@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "assets" / "text"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 
-class MissingText(KeyError):
+class MissingTextError(KeyError):
     """A key that the language file lacks, or a value that the sentence asks for and was not given."""
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ def text(key: str, **values: object) -> str:
     try:
         return sentence.format_map(values)
     except (KeyError, IndexError) as error:
-        raise MissingText(f"{key} in {language()}.toml asks for {error}, which was not given") from error
+        raise MissingTextError(f"{key} in {language()}.toml asks for {error}, which was not given") from error
 
 
 def template(key: str) -> str:
@@ -74,7 +74,7 @@ def template(key: str) -> str:
     try:
         return sentences(language())[key]
     except KeyError:
-        raise MissingText(f"{key} is not in assets/text/{language()}.toml; add it in every language") from None
+        raise MissingTextError(f"{key} is not in assets/text/{language()}.toml; add it in every language") from None
 
 
 def has(key: str) -> bool:

@@ -16,8 +16,10 @@ from typing import Any
 import streamlit as st
 
 from app import session
-from app.text import has, numbered, text
+from app.text import numbered, text
 from app.views import html
+from model.checkpoint import CheckpointError
+from model.translator import Translator
 
 Block = Callable[[], None]
 
@@ -71,19 +73,37 @@ def show(page: Anatomy) -> None:
     if page.export:
         _export(page.name, page.export)
     if page.formulas:
-        _section("formula", lambda: _formulas(page.formulas))
+        _section("page.formula", lambda: _formulas(page.formulas))
     if page.shapes:
-        _section("shapes", lambda: _shapes(page.shapes))
+        _section("page.shapes", lambda: _shapes(page.shapes))
     if page.what_if:
         with st.container(key="what_if"):
             html.heading("page.what_if")
             page.what_if()
     if page.code:
-        _section("code", lambda: _code(page.code))
+        _section("page.code", lambda: _code(page.code))
     if tries := numbered(f"{page.name}.try"):
-        _section("try", lambda: html.bullets([html.sentence(key) for key in tries]))
+        _section("page.try", lambda: html.bullets([html.sentence(key) for key in tries]))
     _terms(page.name)
-    st.page_link(page.next, label=text("page.next", page=text(f"{_name_of(page.next)}.title")), icon=":material/arrow_forward:")
+    st.page_link(
+        page.next,
+        label=text("page.next", page=text(f"{_name_of(page.next)}.title")),
+        icon=":material/arrow_forward:",
+        query_params=session.current().parameters(),
+    )
+
+
+def model_of(selection: session.Selection, name: str) -> Translator | None:
+    """The chosen model. If it cannot be loaded, the page `name` says which file is to blame and what to do, and is done."""
+    try:
+        return session.load(selection.model)
+    except CheckpointError as error:
+        begin(name)
+        if session.models():
+            html.notice("error", "errors.checkpoint", name=selection.model, reason=session.without_folder(str(error)))
+        else:
+            html.notice("error", "errors.no_models")
+        return None
 
 
 def begin(name: str) -> None:
@@ -92,9 +112,9 @@ def begin(name: str) -> None:
     html.prose(f"{name}.idea", kind="idea")
 
 
-def _section(name: str, content: Block) -> None:
-    with st.container(border=True, key=f"section_{name}"):
-        html.heading(f"page.{name}")
+def _section(title: str, content: Block) -> None:
+    with st.container(border=True, key=title.replace(".", "_")):
+        html.heading(title)
         content()
 
 
@@ -129,6 +149,7 @@ def _shapes(shapes: Sequence[Shape]) -> None:
         },
         [(html.sentence(shape.meaning), shape.symbol, _sizes(shape.here), _sizes(shape.paper)) for shape in shapes],
         text("page.shapes"),
+        titled=True,
     )
     html.prose("page.shapes_note", kind="quiet")
 
@@ -146,8 +167,7 @@ def _code(parts: Sequence[Callable[..., Any] | type]) -> None:
 
 
 def _terms(name: str) -> None:
-    keys = [key for key in html.keys(f"{name}.")]
-    found = html.terms_in(keys)
+    found = html.terms_in(html.keys(f"{name}."))
     if found:
         st.html(
             f'<div class="atlas-terms"><span>{html.sentence("page.terms")}</span>'

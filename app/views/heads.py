@@ -7,10 +7,9 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Shape, begin, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Shape, model_of, show, tell
 from model.analysis.what_if import spread
 from model.attention import MultiHeadAttention
-from model.checkpoint import CheckpointError
 from model.config import paper_base
 from model.trace import Trace
 from model.translator import Translator
@@ -18,11 +17,8 @@ from model.translator import Translator
 
 def page() -> None:
     selection = session.begin_run()
-    try:
-        atlas = session.load(selection.model)
-    except CheckpointError as error:
-        begin("heads")
-        html.notice("error", "errors.checkpoint", name=selection.model, reason=str(error))
+    atlas = model_of(selection, "heads")
+    if atlas is None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
@@ -49,12 +45,10 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
 def stage(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
-    with st.container(border=True, key="stage"):
+    with st.container(key="stage"):
         overview(selection, atlas, trace)
     named = [
-        html.sentence(
-            f"heads.guided_{entry['row']}", head=picture.Head(int(str(entry["layer"])), int(str(entry["head"]))).name
-        )
+        html.sentence(f"heads.guided_{entry['row']}", head=picture.Head(int(str(entry["layer"])), int(str(entry["head"]))).name)
         for entry in picture.guided(atlas)
     ]
     if named:
@@ -76,8 +70,10 @@ def equations(atlas: Translator, trace: Trace) -> list[Formula]:
     which = {"head": picture.Head(head.layer, index).name, "row": row, "column": column}
     return [
         Formula(
-            r"\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O, \qquad"
-            r" \mathrm{head}_i = \mathrm{softmax}\!\left(\frac{Q W_i^Q (K W_i^K)^\top}{\sqrt{d_k}}\right) V W_i^V",
+            r"\begin{aligned}"
+            r"\mathrm{MultiHead}(Q, K, V) &= \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O \\"
+            r"\mathrm{head}_i &= \mathrm{softmax}\!\left(\frac{Q W_i^Q (K W_i^K)^\top}{\sqrt{d_k}}\right) V W_i^V"
+            r"\end{aligned}",
             formulas.head_widths(config.d_model, config.num_heads),
             "heads.formula_width",
             {"heads": config.num_heads, "layers": config.decoder_layers},
@@ -97,10 +93,19 @@ def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
     source, target = len(trace.source), len(trace.target)
     return [
-        Shape("heads.shape_query", "[h, L_t, d_k]", (ours.num_heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)),
-        Shape("heads.shape_key", "[h, L_s, d_k]", (ours.num_heads, source, ours.head_dim), (base.num_heads, source, base.head_dim)),
+        Shape(
+            "heads.shape_query", "[h, L_t, d_k]", (ours.num_heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)
+        ),
+        Shape(
+            "heads.shape_key", "[h, L_s, d_k]", (ours.num_heads, source, ours.head_dim), (base.num_heads, source, base.head_dim)
+        ),
         Shape("heads.shape_weights", "[h, L_t, L_s]", (ours.num_heads, target, source), (base.num_heads, target, source)),
-        Shape("heads.shape_context", "[h, L_t, d_k]", (ours.num_heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)),
+        Shape(
+            "heads.shape_context",
+            "[h, L_t, d_k]",
+            (ours.num_heads, target, ours.head_dim),
+            (base.num_heads, target, base.head_dim),
+        ),
         Shape("heads.shape_concat", "[L_t, h d_k]", (target, ours.d_model), (target, base.d_model)),
         Shape("heads.shape_output", "[d_model, d_model]", (ours.d_model, ours.d_model), (base.d_model, base.d_model)),
     ]
@@ -117,7 +122,7 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
         altered = session.altered(selection.model, selection.text, selection.target, selection.beam, f"mean:{attention}")
         rows.append(
             (
-                html.sentence(f"heads.{attention.replace('.', '_')}"),
+                html.sentence(f"heads.name_{attention.replace('.', '_')}"),
                 html.number(measured.heads),
                 html.number(measured.mean),
                 html.number(measured.distance),

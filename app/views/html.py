@@ -88,16 +88,18 @@ def bullets(items: Sequence[str]) -> None:
     st.html(f'<ul class="atlas-list">{"".join(f"<li>{item}</li>" for item in items)}</ul>')
 
 
-def table(columns: Mapping[str, str], rows: Iterable[Sequence[object]], caption: str) -> None:
-    """A small table. `columns` maps each title to its kind: "word", "number", "code" or "rich" (HTML made by `sentence`)."""
+def table(columns: Mapping[str, str], rows: Iterable[Sequence[object]], caption: str, *, titled: bool = False) -> None:
+    """A small table. `columns` maps each title to its kind: "word", "number", "code" or "rich" (HTML made by `sentence`).
+
+    `titled`: a heading above says already what the caption says; it is then there for screen readers only.
+    """
     kinds = list(columns.values())
     head = "".join(f'<th scope="col" class="{kind}">{escape(title)}</th>' for title, kind in columns.items())
-    body = "".join(
-        f"<tr>{''.join(_cell(kind, value) for kind, value in zip(kinds, row, strict=True))}</tr>" for row in rows
-    )
+    body = "".join(f"<tr>{''.join(_cell(kind, value) for kind, value in zip(kinds, row, strict=True))}</tr>" for row in rows)
+    shown = f"<caption{' class=unseen' if titled else ''}>{escape(caption)}</caption>"
     st.html(
         f'<div class="atlas-scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table class="atlas-table">'
-        f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 from torch import Tensor
@@ -64,7 +65,7 @@ def draw(
     atlas: Translator,
     trace: Trace,
     *,
-    view: str,
+    view: Literal["heads", "linked"],
     attentions: Sequence[str] = ATTENTIONS,
     defaults: Mapping[str, object] | None = None,
 ) -> None:
@@ -72,7 +73,7 @@ def draw(
     key = f"attention_map_{view}"
     message = pack(
         trace,
-        view=view,  # type: ignore[arg-type]
+        view=view,
         attentions=attentions,
         words={
             "source": words.of_tokens(trace.source, trace.source_text),
@@ -98,6 +99,6 @@ def _detail(trace: Trace, key: str) -> bytes | None:
     if attention not in ATTENTIONS or not isinstance(layer, int) or not (isinstance(head, int) or head == "mean"):
         return None
     try:
-        return pack_detail(trace, attention, layer, head)  # type: ignore[arg-type]
+        return pack_detail(trace, attention, layer, head)
     except (KeyError, ValueError):
         return None

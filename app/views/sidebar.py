@@ -1,6 +1,7 @@
 """The sidebar, on every page: the sentence, the model, the pages, the glossary, the language."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -23,7 +24,6 @@ def show(selection: session.Selection, pages: Mapping[str, Sequence[st.Page]], *
                 _label(group)
             for page in members:
                 st.page_link(page, query_params=selection.parameters(), width="stretch")
-        _label("sidebar.words")
         _glossary()
         _label("sidebar.language")
         _language(selection)
@@ -33,7 +33,9 @@ def _label(key: str) -> None:
     st.html(f'<div class="atlas-label">{html.sentence(key)}</div>')
 
 
-def sentence_box(selection: session.Selection, *, height: int, label_visibility: str = "visible") -> None:
+def sentence_box(
+    selection: session.Selection, *, height: int, label_visibility: Literal["visible", "collapsed"] = "visible"
+) -> None:
     """The text box: whatever is typed becomes the sentence of all pages."""
     st.session_state["sentence"] = selection.text
     st.text_area(
@@ -42,7 +44,7 @@ def sentence_box(selection: session.Selection, *, height: int, label_visibility:
         height=height,
         placeholder=text("sidebar.sentence_placeholder"),
         on_change=lambda: session.select(text=st.session_state["sentence"]),
-        label_visibility=label_visibility,  # type: ignore[arg-type]
+        label_visibility=label_visibility,
     )
 
 
@@ -61,24 +63,17 @@ def _model(selection: session.Selection) -> None:
         return
     atlases = session.loaded(names)
 
-    def described(name: str) -> str:
-        if name not in atlases:
-            return text("sidebar.model_damaged", name=name)
-        config = atlases[name].config
-        return text(
-            "sidebar.model_option",
-            name=name,
-            encoder=config.encoder_layers,
-            decoder=config.decoder_layers,
-            heads=config.num_heads,
-        )
+    labels = {name: text("sidebar.model_damaged", name=name) for name in names}
+    for name, atlas in atlases.items():
+        encoder, decoder = atlas.config.encoder_layers, atlas.config.decoder_layers
+        labels[name] = text("sidebar.model_option", name=name, encoder=encoder, decoder=decoder, heads=atlas.config.num_heads)
 
     st.session_state["model"] = selection.model
     st.selectbox(
         text("sidebar.model"),
         names,
         key="model",
-        format_func=described,
+        format_func=labels.__getitem__,
         on_change=lambda: session.select(model=st.session_state["model"]),
         label_visibility="collapsed",
     )

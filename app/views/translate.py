@@ -1,6 +1,7 @@
 """Translate: a sentence, its translation, and where each produced word looked."""
 
 import math
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,10 +10,9 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Shape, begin, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Shape, model_of, show, tell
 from app.views.sidebar import sentence_box
 from model.attention import MultiHeadAttention
-from model.checkpoint import CheckpointError
 from model.config import paper_base
 from model.trace import Trace
 from model.translator import Translator
@@ -22,15 +22,12 @@ VARIANTS = ("even", "head", "label")
 
 def page() -> None:
     selection = session.begin_run()
-    try:
-        atlas = session.load(selection.model)
-    except CheckpointError as error:
-        begin("translate")
-        html.notice("error", "errors.checkpoint", name=selection.model, reason=str(error))
+    atlas = model_of(selection, "translate")
+    if atlas is None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("translate", "views/heads.py", lambda: ask(selection, atlas, refusal)))
+        show(Anatomy("translate", "views/heads.py", lambda: refuse(selection, atlas, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))
@@ -40,9 +37,10 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     """The page for a sentence that can be translated."""
 
     def stage() -> None:
-        ask(selection, atlas, None)
-        answer(selection, atlas, trace)
-        with st.container(border=True, key="stage"):
+        ask(selection, atlas, trace)
+        answer(selection, trace)
+        warn(selection, atlas, trace)
+        with st.container(key="stage"):
             picture.draw(selection, atlas, trace, view="linked", attentions=("decoder.cross_attention",), defaults=opening(atlas))
 
     return Anatomy(
@@ -66,42 +64,63 @@ def opening(atlas: Translator) -> dict[str, object]:
 # ----- asking
 
 
-def ask(selection: session.Selection, atlas: Translator, refusal: session.Remark | None) -> None:
+def refuse(selection: session.Selection, atlas: Translator, refusal: session.Remark) -> None:
+    """The text box, and why there is no picture."""
+    ask(selection, atlas, None)
+    if selection.target is not None:
+        write_target(selection.target)
+    tell(refusal, "error")
+
+
+def ask(selection: session.Selection, atlas: Translator, trace: Trace | None) -> None:
     """The text box, the examples, the way of decoding; and what is to be said about the text."""
     if selection.asked:
         html.notice("warning", "errors.unknown_model", asked=selection.asked, name=selection.model)
     with st.container(key="ask"):
-        sentence_box(selection, height=96)
+        sentence_box(selection, height=68, label_visibility="collapsed")
         with st.container(horizontal=True, vertical_alignment="bottom", key="ask_row"):
             st.button(text("translate.button"), type="primary", key="translate_button")
             choose_example(selection)
             choose_decoding(selection)
-    if refusal:
-        tell(refusal, "error")
+            if trace and selection.target is None:
+                with st.popover(text("translate.edit"), icon=":material/edit:"):
+                    target_box(trace.target_text)
+    if trace is None:
         return
+    for example in session.examples(selection.model, selection.language):
+        if example.source == selection.text:
+            html.prose("translate.look", kind="quiet", look=example.look)
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
 
 
 def choose_example(selection: session.Selection) -> None:
-    found = {example.source: example.look for example in session.examples(selection.model, selection.language)}
-    st.session_state["example"] = selection.text if selection.text in found else None
+    """Sentences worth looking at."""
+    sources = [example.source for example in session.examples(selection.model, selection.language)]
+    st.session_state["example"] = selection.text if selection.text in sources else None
     st.selectbox(
         text("translate.examples"),
-        list(found),
+        sources,
+        index=None,
         key="example",
         placeholder=text("translate.examples_placeholder"),
-        on_change=lambda: st.session_state["example"] and session.select(text=st.session_state["example"]),
+        on_change=take_example,
     )
 
 
+def take_example() -> None:
+    if st.session_state["example"]:
+        session.select(text=st.session_state["example"])
+
+
 def choose_decoding(selection: session.Selection) -> None:
+    labels = {beam: text("translate.beam", beam=beam) if beam > 1 else text("translate.greedy") for beam in session.BEAMS}
     st.session_state["beam"] = selection.beam
     st.segmented_control(
         text("translate.decoding"),
         session.BEAMS,
         key="beam",
-        format_func=lambda beam: text("translate.greedy") if beam == 1 else text("translate.beam", beam=beam),
+        format_func=labels.__getitem__,
         on_change=lambda: session.select(beam=st.session_state["beam"] or selection.beam),
     )
 
@@ -109,32 +128,28 @@ def choose_decoding(selection: session.Selection) -> None:
 # ----- answering
 
 
-def answer(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
-    """The translation with the probability of each token; the target can be written by hand instead."""
-    own = session.translation(selection.model, selection.text, selection.beam)
-    with st.container(border=True, key="answer"):
-        html.heading("translate.yours" if selection.target is not None else "translate.result")
-        target = session.languages(selection.model)[1]
-        st.html(f'<p class="atlas-translation" lang="{target}">{html.literal(trace.target_text or text("translate.nothing"))}</p>')
-        st.html(produced(trace))
-        if selection.target is None:
-            html.prose("translate.score", kind="quiet", score=html.number(sum(trace.log_probabilities)))
-        else:
-            html.prose(
-                "translate.scores",
-                kind="quiet",
-                yours=html.number(sum(trace.log_probabilities)),
-                own=html.number(own.score),
-                translation=own.text,
-            )
-        edit_target(selection, trace)
-    warn(selection, atlas, trace)
+def answer(selection: session.Selection, trace: Trace) -> None:
+    """The translation and its score, or the one written by hand. (Each token's probability is in the picture.)"""
+    score = html.number(sum(trace.log_probabilities))
+    with st.container(key="answer"):
+        if selection.target is not None:
+            own = session.translation(selection.model, selection.text, selection.beam)
+            html.heading("translate.yours")
+            write_target(selection.target)
+            html.prose("translate.scores", kind="quiet", yours=score, own=html.number(own.score), translation=own.text)
+            return
+        language = session.languages(selection.model)[1]
+        st.html(
+            f'<div role="group" aria-label="{html.sentence("translate.result")}"><p class="atlas-translation" lang="{language}">'
+            f"{html.literal(trace.target_text or text('translate.nothing'))}</p></div>"
+        )
+        html.prose("translate.score", kind="quiet", score=score)
 
 
-def produced(trace: Trace) -> str:
+def tokens(trace: Trace, log_probabilities: Sequence[float]) -> str:
     """Every produced token with its probability, as a row of small cards."""
     cards = []
-    for token, log_probability in zip(trace.produced, trace.log_probabilities, strict=True):
+    for token, log_probability in zip(trace.produced, log_probabilities, strict=True):
         share = math.exp(log_probability)
         kind = "special" if token.special else "unknown" if token.unknown else ""
         cards.append(
@@ -143,14 +158,10 @@ def produced(trace: Trace) -> str:
     return f'<ol class="atlas-tokens" aria-label="{html.sentence("translate.tokens")}">{"".join(cards)}</ol>'
 
 
-def edit_target(selection: session.Selection, trace: Trace) -> None:
-    """Write the target by hand, and the way back."""
+def write_target(written: str) -> None:
+    """The target written by hand, and the way back."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_row"):
-        if selection.target is None:
-            with st.popover(text("translate.edit"), icon=":material/edit:"):
-                target_box(trace.target_text)
-            return
-        target_box(selection.target)
+        target_box(written)
         st.button(
             text("translate.own_again"), icon=":material/undo:", key="own_again", on_click=lambda: session.select(target=None)
         )
@@ -204,7 +215,13 @@ def equations(atlas: Translator, trace: Trace) -> list[Formula]:
             r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}, \qquad s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}",
             formulas.softmax_cell(trace, head.path, index, row, column),
             "translate.formula_weight",
-            {"head": name, "row": row, "column": column, "produced": trace.produced[row].label, "source": trace.source[column].label},
+            {
+                "head": name,
+                "row": row,
+                "column": column,
+                "produced": trace.produced[row].label,
+                "source": trace.source[column].label,
+            },
         ),
     ]
 
@@ -229,7 +246,7 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
         text("translate.what_if"),
         VARIANTS,
         default=VARIANTS[0],
-        format_func=lambda name: text(f"translate.what_if_{name}"),
+        format_func={name: text(f"translate.what_if_{name}") for name in VARIANTS}.__getitem__,
         key="translate_what_if",
         label_visibility="collapsed",
     )
@@ -245,20 +262,11 @@ def changed(selection: session.Selection, trace: Trace, head: picture.Head, vari
     name = "even" if variant == "even" else session.head_off(head.layer, head.head or 0)
     altered = session.altered(selection.model, selection.text, selection.target, selection.beam, name)
     html.prose(f"translate.what_if_{variant}_idea", head=picture.Head(head.layer, head.head or 0).name)
-    html.table(
-        {text("translate.writes"): "word strong", text("translate.with"): "number", text("translate.without"): "number"},
-        [
-            (token.label, html.number(math.exp(before)), html.number(math.exp(after)))
-            for token, before, after in zip(trace.produced, trace.log_probabilities, altered.log_probabilities, strict=True)
-        ],
-        text("translate.what_if_caption"),
-    )
-    html.prose(
-        "translate.what_if_measured",
-        before=html.number(sum(trace.log_probabilities)),
-        after=html.number(sum(altered.log_probabilities)),
-        written=altered.written or text("translate.nothing"),
-    )
+    html.prose("translate.what_if_before", kind="quiet", score=html.number(sum(trace.log_probabilities)))
+    st.html(tokens(trace, trace.log_probabilities))
+    html.prose("translate.what_if_after", kind="quiet", score=html.number(sum(altered.log_probabilities)))
+    st.html(tokens(trace, altered.log_probabilities))
+    html.prose("translate.what_if_measured", written=altered.written or text("translate.nothing"))
 
 
 def relabelled(atlas: Translator, trace: Trace, head: picture.Head) -> None:

@@ -1,0 +1,152 @@
+"""A link reopens what its sender saw; the selection follows to every page; limits hold on the server."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from app import session
+from tests.app.conftest import OpenApp, said
+
+
+def test_a_first_visit_opens_with_an_example_and_puts_it_into_the_url(open_app: OpenApp) -> None:
+    app = open_app()
+    assert app.query_params["lang"] == "en"
+    assert app.query_params["model"] == "en-fr"
+    assert app.query_params["text"] == session.first_example("en-fr")
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"), [("zh-CN", "zh"), ("zh_TW", "zh"), ("fr-FR", "en"), ("en-GB", "en"), (None, "en")]
+)
+def test_language_of_a_first_visit_is_the_browsers(open_app: OpenApp, locale: str | None, language: str) -> None:
+    assert open_app(locale=locale).query_params["lang"] == language
+
+
+def test_the_url_beats_the_browser(open_app: OpenApp) -> None:
+    app = open_app(locale="zh-CN", lang="en")
+    assert app.title[0].value == "Translate"
+
+
+def test_a_link_reopens_sentence_model_target_and_beam(open_app: OpenApp) -> None:
+    link = {"lang": "zh", "model": "en-zh", "text": "I love you.", "target": "我爱你。", "beam": "4"}
+    app = open_app(**link)
+    assert app.text_area(key="sentence").value == "I love you."
+    assert app.text_area(key="target").value == "我爱你。"
+    assert app.selectbox(key="model").value == "en-zh"
+    assert {name: app.query_params[name] for name in link} == link
+
+
+def test_parameters_of_the_component_are_left_alone(open_app: OpenApp) -> None:
+    app = open_app(layer="2", head="mean", something="else")
+    assert [app.query_params[name] for name in ("layer", "head", "something")] == ["2", "mean", "else"]
+    app.text_area(key="sentence").set_value("Good night.").run()
+    assert app.query_params["text"] == "Good night."
+    assert app.query_params["layer"] == "2"
+
+
+def test_the_selection_follows_to_another_page_that_drops_the_url(open_app: OpenApp) -> None:
+    app = open_app(text="Good morning.", lang="zh")
+    for name in list(app.query_params):
+        del app.query_params[name]
+    app.switch_page("views/heads.py").run()
+    assert not app.exception
+    assert app.query_params["text"] == "Good morning."
+    assert app.query_params["lang"] == "zh"
+    assert app.text_area(key="sentence").value == "Good morning."
+
+
+def test_a_changed_url_wins_over_the_session(open_app: OpenApp) -> None:
+    app = open_app(text="Good morning.")
+    app.query_params["text"] = "Good night."
+    app.run()
+    assert app.text_area(key="sentence").value == "Good night."
+
+
+def test_nonsense_in_the_url_falls_back_and_is_told(open_app: OpenApp) -> None:
+    app = open_app(lang="xx", model="<b>zz</b>", beam="many")
+    assert app.query_params["lang"] == "en"
+    assert app.query_params["model"] == "en-fr"
+    assert "There is no model" in said(app)
+    assert "&lt;b&gt;zz&lt;/b&gt;" in said(app)
+
+
+def test_another_sentence_drops_the_target_written_by_hand(open_app: OpenApp) -> None:
+    app = open_app(text="I love you.", target="Je t'aime.")
+    app.text_area(key="sentence").set_value("Good night.").run()
+    assert "target" not in app.query_params
+
+
+def test_a_trace_is_computed_once_and_shared() -> None:
+    first = session.trace("en-fr", "I love you.")
+    assert session.trace("en-fr", "I love you.") is first
+    assert session.trace("en-fr", "I love you.", "Je t'aime.") is not first
+
+
+def test_many_visitors_at_once_get_their_own_traces() -> None:
+    sentences = [f"I have {number} books." for number in range(8)]
+    alone = [session.load("en-fr").trace(sentence) for sentence in sentences]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda sentence: session.trace("en-fr", sentence), sentences))
+    for one, other in zip(alone, together, strict=True):
+        assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=1e-5)
+        path = "decoder.layers.0.cross_attention.weights"
+        torch.testing.assert_close(one[path].tensor, other[path].tensor)
+
+
+@pytest.mark.parametrize("typed", ["", "   ", "\n\t ", "\u3000\u00a0"])
+def test_no_sentence_is_refused(typed: str) -> None:
+    refusal = session.refused(session.load("en-fr"), typed)
+    assert refusal
+    assert refusal.key in ("limits.empty", "limits.no_token")
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_two_hundred_tokens_are_the_limit(side: str) -> None:
+    atlas = session.load("en-fr")
+
+    def refused(words: int) -> session.Remark | None:
+        long = " ".join(["a"] * words)
+        return session.refused(atlas, long) if side == "source" else session.refused(atlas, "I love you.", long)
+
+    assert refused(200) is None
+    over = refused(201)
+    assert over
+    assert over.key == f"limits.{side}_tokens"
+    assert over.values == {"limit": 200, "given": 201}
+
+
+def test_a_huge_text_is_refused_before_it_is_cut_into_tokens() -> None:
+    refusal = session.refused(session.load("en-fr"), "a" * 1_000_000)
+    assert refusal
+    assert refusal.values == {"limit": session.MAX_CHARACTERS, "given": 1_000_000}
+
+
+def test_longer_than_learned_is_told_in_words() -> None:
+    atlas = session.load("en-fr")
+    longest = session.longest_words(atlas)
+    assert longest > 0
+    assert session.remarks(atlas, " ".join(["a"] * longest)) == []
+    (remark,) = session.remarks(atlas, " ".join(["a"] * (longest + 1)))
+    assert remark.values == {"longest": longest, "given": longest + 1}
+
+
+def test_a_switched_off_head_and_even_attention_change_the_score() -> None:
+    before = session.trace("en-fr", "I love you.")
+    for variant in ("even", session.head_off(0, 0), "mean:decoder.cross_attention", "mean:encoder.self_attention"):
+        altered = session.altered("en-fr", "I love you.", None, 1, variant)
+        assert len(altered.log_probabilities) == len(before.log_probabilities)
+        assert altered.log_probabilities != before.log_probabilities
+    assert session.load("en-fr").trace("I love you.").log_probabilities == pytest.approx(before.log_probabilities, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["en-fr", "en-zh"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_examples_are_many_different_and_within_what_the_model_learned(name: str, language: str) -> None:
+    found = session.examples(name, language)
+    atlas = session.load(name)
+    assert len({example.source for example in found}) >= 12
+    for example in found:
+        assert example.look.strip()
+        assert session.refused(atlas, example.source) is None
+        assert session.remarks(atlas, example.source) == []

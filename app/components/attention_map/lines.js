@@ -35,15 +35,17 @@ export function hitLines(g, axes, x, y, view) {
 /** `layers` are the heads drawn: {map, name, colour, dash}; the first is the opened one. */
 export function drawLines(surface, theme, g, { axes, layers, titles }, focus, view) {
   const chosen = focus.query !== null || focus.key !== null;
-  const wanted = (row, col) => !chosen || (focus.query !== null ? row === focus.query : col === focus.key);
+  const [top, bottom] = [view.y + g.top - 30, view.y + view.h + 30];
+  const within = (y, other) => Math.max(y, other) > top && Math.min(y, other) < bottom;
+  const rows = focus.query !== null ? [focus.query] : [...axes.rows.items.keys()], cols = focus.query === null && focus.key !== null ? [focus.key] : [...axes.cols.items.keys()];
   surface.clip({ x: 0, y: g.top - 4, w: g.width, h: view.h - g.top + 4 }, () => surface.shift(0, -view.y, () => {
-    drawTokens(surface, theme, g, axes, layers[0], focus);
+    drawTokens(surface, theme, g, axes, layers[0], focus, within);
     for (const layer of layers) {
       const { map } = layer;
-      for (let row = 0; row < map.rows; row++) {
-        for (let col = 0; col < map.cols; col++) {
+      for (const row of rows) {
+        for (const col of cols) {
           const at = row * map.cols + col, value = Math.min(1, map.values[at]);
-          if (map.masked[at] || value < THRESHOLD || !wanted(row, col)) continue;
+          if (map.masked[at] || value < THRESHOLD || !within(g.rowY(row), g.colY(col))) continue;
           surface.curve({ from: [g.left, g.rowY(row)], to: [g.right, g.colY(col)], colour: layer.colour, dash: layer.dash,
             width: 0.8 + (layers.length > 1 ? 3.4 : 5) * value, alpha: chosen ? Math.max(0.16, value) : Math.max(0.04, value * 0.85) });
         }
@@ -55,14 +57,16 @@ export function drawLines(surface, theme, g, { axes, layers, titles }, focus, vi
   surface.text({ text: titles.cols, x: g.right + 8, y: 11, size: 12, fill: theme.muted });
 }
 
-function drawTokens(surface, theme, g, axes, first, focus) {
+function drawTokens(surface, theme, g, axes, first, focus, within) {
   const { map } = first, numbers = focus.query !== null || focus.key !== null;
   const weight = (row, col) => map.masked[row * map.cols + col] ? 0 : Math.min(1, map.values[row * map.cols + col]);
   axes.rows.items.forEach((item, row) => {
+    if (!within(g.rowY(row), g.rowY(row))) return;
     const on = row === focus.query, share = on ? 1 : focus.query === null && focus.key !== null ? weight(row, focus.key) : 0;
     token(surface, theme, { label: g.rowLabels[row], x: g.left - 8, y: g.rowY(row), width: g.left - 4, on, share, side: axes.rows.side, special: item.special, size: g.size, align: "right", pitch: g.rowPitch });
   });
   axes.cols.items.forEach((item, col) => {
+    if (!within(g.colY(col), g.colY(col))) return;
     const on = focus.query === null && col === focus.key, share = on ? 1 : focus.query !== null ? weight(focus.query, col) : 0;
     token(surface, theme, { label: g.colLabels[col], x: g.right + 8, y: g.colY(col), width: g.rightLabels - 4, on, share, side: axes.cols.side, special: item.special, size: g.size, align: "left", pitch: g.colPitch });
     if (numbers && focus.query !== null && share >= 0.05) surface.text({ text: share.toFixed(2), x: g.right + g.rightLabels + 2, y: g.colY(col), size: 12, fill: theme.muted, mono: true });

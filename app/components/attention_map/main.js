@@ -23,7 +23,7 @@ class AttentionMap {
     this.resizes.observe(root);
     this.onKey = event => this.escape(event);
     root.addEventListener("keydown", this.onKey);
-    document.fonts?.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
+    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
   update({ data, setStateValue }) {
@@ -65,8 +65,6 @@ class AttentionMap {
     this.asked = name;
     this.send("open", head);
   }
-
-  get width() { return this.root.clientWidth; }
 
   /** The room inside a card. */
   get inner() { return Math.max(240, this.width - (this.width < 520 ? 26 : 42)); }
@@ -160,13 +158,12 @@ class AttentionMap {
   }
 
   resize() {
-    if (!this.view || this.width === this.drawnWidth) return;
-    this.render();
+    if (this.view && this.root.clientWidth !== this.width) this.render();
   }
 
   render() {
+    this.width = this.root.clientWidth;
     if (!this.width) return;
-    this.drawnWidth = this.width;
     this.view.render();
     this.view.paint();
     this.say();

@@ -52,7 +52,7 @@ export function drawMatrix(surface, theme, g, { map, axes, bitmap, runs, message
     row: Math.max(0, Math.floor(view.y / cell)), rowEnd: Math.min(rows.length, Math.ceil((view.y + view.h - top) / cell)),
     col: Math.max(0, Math.floor(view.x / cell)), colEnd: Math.min(cols.length, Math.ceil((view.x + view.w - left) / cell)),
   };
-  const shown = runs.filter(run => run.row >= seen.row && run.row < seen.rowEnd);
+  const shown = runs.filter(run => run.row + run.count > seen.row && run.row < seen.rowEnd);
   surface.clip({ x: left - 2, y: top - 2, w: view.w - left + 2, h: view.h - top + 2 }, () => {
     surface.cells({ bitmap, rows: map.rows, cols: map.cols, x: x0, y: y0, cell, gap: cell >= 8 ? 1 : 0, view: seen, hatched: shown });
     surface.rect({ x: x0 - 0.5, y: y0 - 0.5, w: g.gridWidth + 1, h: g.gridHeight + 1, stroke: theme.line });

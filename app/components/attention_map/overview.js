@@ -44,8 +44,8 @@ function layoutGroup(theme, { attention, title, rows, cols }, { x, y, size, name
 
 export const hitOverview = (g, x, y) => g.maps.find(map => x >= map.x - 2 && x <= map.x + map.w + 2 && y >= map.y - 2 && y <= map.y + map.h + 2) ?? null;
 
-/** `picture(map)` gives {bitmap, part, runs, rows, cols}: where the raster of a map is, and what of it is hatched. */
-export function drawOverview(surface, theme, g, { picture, opened, pointed, badge }) {
+/** The maps themselves. `picture(map)` gives {bitmap, part, runs, rows, cols}: where the raster of a map is, and what of it is hatched. */
+export function drawMaps(surface, theme, g, { picture, badge }) {
   for (const frame of g.frames) {
     if (frame.title) surface.text({ text: frame.title, x: frame.x, y: frame.y + 11, size: 14, weight: 600, fill: theme.ink });
     for (const { x, y, label } of frame.columns) surface.text({ text: label, x, y, size: 12, align: "center", fill: theme.muted });
@@ -54,15 +54,20 @@ export function drawOverview(surface, theme, g, { picture, opened, pointed, badg
   for (const map of g.maps) {
     const { bitmap, part, runs, rows, cols } = picture(map), { x, y, w, h } = map;
     surface.image({ bitmap, part, x, y, w, h });
-    for (const run of runs) surface.hatch({ x: x + run.col * w / cols, y: y + run.row * h / rows, w: run.length * w / cols, h: h / rows });
+    for (const run of runs) surface.hatch({ x: x + run.col * w / cols, y: y + run.row * h / rows, w: run.length * w / cols, h: run.count * h / rows });
     surface.rect({ x: x - 0.5, y: y - 0.5, w: w + 1, h: h + 1, r: 1.5, stroke: theme.strong });
-    if (same(map, opened)) surface.rect({ x: x - 3, y: y - 3, w: w + 6, h: h + 6, r: 5, stroke: theme.accent, width: 2.5 });
-    else if (same(map, pointed)) surface.rect({ x: x - 2.5, y: y - 2.5, w: w + 5, h: h + 5, r: 4, stroke: theme.muted, width: 1.5 });
     if (badge(map)) {
       surface.rect({ x: x + w - 9, y: y - 5, w: 13, h: 13, r: 6.5, fill: theme.key, stroke: theme.card, width: 1.5 });
       surface.text({ text: "★", x: x + w - 2.5, y: y + 1.5, size: 8.5, align: "center", fill: theme.card });
     }
   }
+}
+
+/** What changes with the pointer and the choice. */
+export function drawMarks(surface, theme, g, { opened, pointed }) {
+  const frame = (map, far, style) => map && surface.rect({ x: map.x - far, y: map.y - far, w: map.w + 2 * far, h: map.h + 2 * far, r: far + 2, ...style });
+  frame(g.maps.find(map => same(map, pointed)), 2.5, { stroke: theme.muted, width: 1.5 });
+  frame(g.maps.find(map => same(map, opened)), 3, { stroke: theme.accent, width: 2.5 });
 }
 
 const same = (map, other) => Boolean(other) && map.attention.id === other.attention.id && map.layer === other.layer && map.head === other.head;

@@ -3,9 +3,10 @@ import { axesOf } from "./axes.js";
 import { exportBar } from "./export_bar.js";
 import { guidedEntry, guidedTitle } from "./guided.js";
 import { attentionName, conventionOf } from "./opened.js";
-import { drawOverview, hitOverview, layoutOverview } from "./overview.js";
-import { largest, mapOf, maskedRuns, pool, reduce } from "./reduce.js";
+import { drawMaps, drawMarks, hitOverview, layoutOverview } from "./overview.js";
+import { largest, levelsOf, mapOf, maskedRuns, pool, reduce } from "./reduce.js";
 import { drawScale, layoutScale, paintScale, rasterize } from "./scale.js";
+import { CanvasSurface } from "./surface.js";
 import { Stage } from "./stage.js";
 import { element, fill } from "./template.js";
 
@@ -16,8 +17,8 @@ export class OverviewPanel {
     this.pictures = new Map();
     this.stage = new Stage({
       name: "overview",
-      onDraw: surface => drawOverview(surface, app.theme, this.geometry, this.model()),
-      onPoint: (x, y, event) => this.point(hitOverview(this.geometry, x, y), event),
+      onDraw: (surface, view) => this.draw(surface, view),
+      onPoint: (x, y, event) => this.point(hitOverview(this.geometry, x + this.stage.view.x, y + this.stage.view.y), event),
       onLeave: () => this.point(null),
     });
     this.buttons = element("div", { class: "maps", role: "group", "aria-label": text.overview });
@@ -39,6 +40,8 @@ export class OverviewPanel {
     this.stage.fit(this.geometry.width + 6, this.geometry.height + 6);
     const key = JSON.stringify([header.digest, theme.name, state.row, state.unit, state.special, state.scale, attentions.map(entry => this.block(entry))]);
     if (key !== this.drawn) { this.pictures.clear(); this.drawn = key; }
+    const layout = JSON.stringify([key, available, shown.map(entry => entry.id), window.devicePixelRatio, header.guided]);
+    if (layout !== this.laid) { this.sheet = null; this.laid = layout; }
     this.label(`${key}${available}${shown.map(entry => entry.id)}`);
     const blocks = shown.map(entry => entry.block.map(side => side * this.block(entry))), [rows, columns] = [0, 1].map(i => Math.max(...blocks.map(block => block[i])));
     this.pooled.hidden = rows === 1 && columns === 1;
@@ -50,6 +53,19 @@ export class OverviewPanel {
 
   paint() {
     this.stage.paint(this.app.theme);
+  }
+
+  /** The maps are drawn once on a sheet of their own; pointing and choosing only moves the marks above it. */
+  draw(surface, view) {
+    const { app, geometry } = this;
+    if (!this.sheet) {
+      this.sheet = document.createElement("canvas");
+      const drawing = new CanvasSurface(this.sheet, app.theme);
+      drawing.begin(geometry.width + 6, geometry.height + 6);
+      drawMaps(drawing, app.theme, geometry, this.model());
+    }
+    surface.image({ bitmap: this.sheet, x: -view.x, y: -view.y, w: this.sheet.width / surface.ratio, h: this.sheet.height / surface.ratio });
+    surface.shift(-view.x, -view.y, () => drawMarks(surface, app.theme, geometry, this.model()));
   }
 
   /** Words and hidden specials change the size of every map; a pooled overview has neither. */
@@ -83,9 +99,9 @@ export class OverviewPanel {
     const axes = plain ? null : axesOf(app.payload.header, attention, state), block = this.block(attention);
     let runs = null;
     const maps = [...Array(attention.layers).keys()].flatMap(layer => [...Array(attention.heads).keys(), "mean"].map(head => {
-      const stored = mapOf(attention, layer, head), map = pool(axes ? reduce(stored, axes) : stored, block);
+      const map = pool(axes ? { ...reduce(mapOf(attention, layer, head), axes), full: 1 } : levelsOf(attention, layer, head), block);
       if (!runs || !plain || attention.masks !== "shared") runs = maskedRuns(map);
-      return { ...map, runs, top: state.scale === "map" ? largest(map.values) : 1 };
+      return { ...map, runs, top: state.scale === "map" ? largest(map.values) : map.full };
     }));
     return { bitmap: rasterize(app.theme, maps, attention.heads + 1), maps: maps.map(({ rows, cols, runs: hatched }) => ({ rows, cols, runs: hatched })) };
   }
@@ -155,7 +171,8 @@ export class OverviewPanel {
   get picture() {
     const { geometry, app } = this;
     return { width: geometry.width + 8, height: geometry.height + 18 + this.legend.height, draw: surface => {
-      drawOverview(surface, app.theme, geometry, this.model());
+      drawMaps(surface, app.theme, geometry, this.model());
+      drawMarks(surface, app.theme, geometry, this.model());
       drawScale(surface, app.theme, this.legend, 2, geometry.height + 22);
     } };
   }

@@ -3,18 +3,20 @@
 
 const LEVELS = 65535;
 
-/** One head, or the mean of all, of the stored map: values in the weights' own unit, and its mask. */
+/** One head as stored, without a copy, or the sum of all; `full` is the level that stands for a weight of 1. */
+export function levelsOf(attention, layer, head) {
+  const { queries, keys } = attention.stored, size = queries * keys, from = layer * attention.heads * size, first = from + (head === "mean" ? 0 : head) * size;
+  const masked = attention.masks === "shared" ? attention.mask : attention.mask.subarray(first, first + size), map = { rows: queries, cols: keys, masked };
+  if (head !== "mean") return { ...map, values: attention.levels.subarray(first, first + size), full: LEVELS / attention.unit };
+  const values = new Float32Array(size);
+  for (let at = from, i = 0; at < from + attention.heads * size; at++, i = i + 1 === size ? 0 : i + 1) values[i] += attention.levels[at];
+  return { ...map, values, full: attention.heads * LEVELS / attention.unit };
+}
+
+/** One head, or the mean of all, as weights. */
 export function mapOf(attention, layer, head) {
-  const { queries, keys } = attention.stored, size = queries * keys, factor = attention.unit / LEVELS;
-  const values = new Float32Array(size), heads = head === "mean" ? [...Array(attention.heads).keys()] : [head];
-  for (const each of heads) {
-    const from = (layer * attention.heads + each) * size;
-    for (let i = 0; i < size; i++) values[i] += attention.levels[from + i];
-  }
-  for (let i = 0; i < size; i++) values[i] *= factor / heads.length;
-  const first = attention.masks === "shared" ? 0 : (layer * attention.heads + heads[0]) * size;
-  const masked = attention.mask.subarray(first, first + size);
-  return { rows: queries, cols: keys, values, masked };
+  const { values, full, ...map } = levelsOf(attention, layer, head);
+  return { ...map, values: Float32Array.from(values, level => level / full) };
 }
 
 /** A row below this share of what it had is not scaled up again: its digits would be noise. */
@@ -73,15 +75,16 @@ export function pool(map, block) {
   const rows = Math.ceil(map.rows / block), cols = Math.ceil(map.cols / block);
   const values = new Float32Array(rows * cols), masked = new Uint8Array(rows * cols).fill(1);
   for (let row = 0; row < map.rows; row++) {
-    const to = Math.floor(row / block) * cols, from = row * map.cols;
-    for (let col = 0; col < map.cols; col++) {
-      const at = to + Math.floor(col / block);
+    const from = row * map.cols, to = Math.floor(row / block) * cols;
+    for (let col = 0, at = to, left = block; col < map.cols; col++, left--) {
+      if (!left) { at++; left = block; }
       if (map.masked[from + col]) continue;
       masked[at] = 0;
-      if (map.values[from + col] > values[at]) values[at] = map.values[from + col];
+      const value = map.values[from + col];
+      if (value > values[at]) values[at] = value;
     }
   }
-  return { rows, cols, values, masked };
+  return { ...map, rows, cols, values, masked };
 }
 
 /** Index of the largest open cell of a row (or of a column), or null. */
@@ -104,16 +107,22 @@ export function decimals(exact, removedShare) {
   return kept > 0.16 ? 4 : kept > 0.016 ? 3 : 2;
 }
 
-/** Runs of masked cells in each row, for hatching. */
+/** Masked cells as rectangles (equal runs of neighbouring rows are one), for hatching. */
 export function maskedRuns(map) {
-  const runs = [];
+  const done = [];
+  let above = [];
   for (let row = 0; row < map.rows; row++) {
+    const current = [];
     for (let col = 0; col < map.cols; col++) {
       if (!map.masked[row * map.cols + col]) continue;
       const start = col;
       while (col + 1 < map.cols && map.masked[row * map.cols + col + 1]) col++;
-      runs.push({ row, col: start, length: col - start + 1 });
+      const length = col - start + 1, longer = above.find(run => run.col === start && run.length === length);
+      if (longer) longer.count += 1;
+      current.push(longer ?? { row, col: start, length, count: 1 });
     }
+    done.push(...current.filter(run => !above.includes(run)));
+    above = current;
   }
-  return runs;
+  return done;
 }

@@ -76,6 +76,9 @@ export function drawScale(surface, theme, { low, high, masked, legendX, legendY 
 
 /** The scale on a canvas of its own, as large as it needs. */
 export function paintScale(canvas, theme, scale) {
+  const name = JSON.stringify([scale, theme.name, window.devicePixelRatio]);
+  if (canvas.dataset.scale === name) return;
+  canvas.dataset.scale = name;
   const surface = new CanvasSurface(canvas, theme), width = Math.ceil(scale.width) + 4;
   surface.begin(width, scale.height);
   canvas.style.width = `${width}px`;

@@ -76,7 +76,7 @@ export class CanvasSurface {
   /** A matrix of square cells with a thin gap between them; `view` limits the gaps to what can be seen. */
   cells({ bitmap, rows, cols, x, y, cell, gap, view, hatched = [] }) {
     this.image({ bitmap, x, y, w: cols * cell, h: rows * cell });
-    for (const run of hatched) this.hatch({ x: x + run.col * cell, y: y + run.row * cell, w: run.length * cell, h: cell });
+    for (const run of hatched) this.hatch({ x: x + run.col * cell, y: y + run.row * cell, w: run.length * cell, h: run.count * cell });
     if (!gap) return;
     const { context, theme } = this;
     context.fillStyle = css(theme.card);
@@ -174,7 +174,9 @@ export class SvgSurface {
       }
     }
     for (const run of hatched) {
-      for (let col = run.col; col < run.col + run.length; col++) this.hatch({ x: x + col * cell + gap / 2, y: y + run.row * cell + gap / 2, w: cell - gap, h: cell - gap });
+      for (let row = run.row; row < run.row + run.count; row++) {
+        for (let col = run.col; col < run.col + run.length; col++) this.hatch({ x: x + col * cell + gap / 2, y: y + row * cell + gap / 2, w: cell - gap, h: cell - gap });
+      }
     }
   }
 

@@ -47,10 +47,11 @@ class MultiHeadAttention(Traced):
             query = self.rotated(query, positions)
             self.record(QUERY, query_rotated=query)
         key, value = cache.extend(self, memory, positions) if cache else self.keys_and_values(memory, positions)
-        scores = self.tap(PAIR, scores=query @ key.transpose(-2, -1) * self.head_dim**-0.5)
-        masked = scores if attention_mask is None else scores.masked_fill(~attention_mask[:, None], -math.inf)
+        scores = self.tap(PAIR, scores=scaled_products(query, key, self.head_dim**-0.5))
+        masked = scores if attention_mask is None else torch.where(attention_mask[:, None], scores, -math.inf)
         weights = self.tap(PAIR, weights=softmax_or_zero(masked, attention_mask))
-        context = self.tap(QUERY, context=self.dropout(weights) @ value)
+        kept = self.dropout(weights) if self.training else weights
+        context = self.tap(QUERY, context=kept @ value)
         output: Tensor = self.to_output(self.merge(context))
 
         self.record(PAIR, masked=masked)
@@ -73,11 +74,22 @@ class MultiHeadAttention(Traced):
 
     def split(self, x: Float[Tensor, "batch token d_model"]) -> Float[Tensor, "batch head token head_dim"]:
         """Cut the width into heads. (A plain reshape to the result's shape would mix positions into heads.)"""
-        return x.view(*x.shape[:2], self.num_heads, self.head_dim).transpose(1, 2)
+        return x.view(x.shape[0], x.shape[1], self.num_heads, self.head_dim).transpose(1, 2)
 
     def merge(self, context: Float[Tensor, "batch head token head_dim"]) -> Float[Tensor, "batch token d_model"]:
         """Put the heads side by side again: Concat(head_1, ..., head_h)."""
         return context.transpose(1, 2).flatten(2)
+
+
+def scaled_products(
+    query: Float[Tensor, "batch head query head_dim"], key: Float[Tensor, "batch head key head_dim"], scale: float
+) -> Float[Tensor, "batch head query key"]:
+    """scale * (query . key) for each query and key of a head: `query @ key.mT * scale`, in one pass over memory."""
+    (batch, heads, queries, width), keys = query.shape, key.shape[2]
+    queries_of_heads, keys_of_heads = query.reshape(batch * heads, queries, width), key.reshape(batch * heads, keys, width)
+    nothing = query.new_empty(1)  # what baddbmm could add; it is not read where beta is 0
+    products = torch.baddbmm(nothing, queries_of_heads, keys_of_heads.mT, beta=0, alpha=scale)
+    return products.view(batch, heads, queries, keys)
 
 
 def softmax_or_zero(
@@ -85,10 +97,7 @@ def softmax_or_zero(
 ) -> Float[Tensor, "batch head query key"]:
     """Softmax over the keys; a row without any allowed key is 0 throughout instead of 0/0."""
     weights = masked.softmax(dim=-1)
-    if attention_mask is None:
-        return weights
-    nobody = ~attention_mask.any(dim=-1, keepdim=True)
-    return weights.masked_fill(nobody[:, None], 0.0)
+    return weights if attention_mask is None else torch.where(attention_mask[:, None], weights, 0.0)
 
 
 class KeyValueCache:

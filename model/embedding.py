@@ -5,6 +5,7 @@ import math
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from model.config import ModelConfig
 from model.position import sinusoidal
@@ -38,10 +39,10 @@ class InputEmbedding(Traced):
         if self.positions is None:
             summed = embedding
         else:
-            position = self.positions[positions]
+            position = functional.embedding(positions, self.positions)
             self.record(TOKEN, position=position.expand_as(embedding))
             summed = embedding + position
-        output: Tensor = self.dropout(summed)
+        output: Tensor = self.dropout(summed) if self.training else summed
         return output
 
 

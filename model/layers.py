@@ -44,13 +44,12 @@ class Residual(Traced):
     def forward(
         self, x: Float[Tensor, "batch token d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch token d_model"]:
-        if self.pre_norm:
-            normed = self.norm(x)
-            changed = self.dropout(sublayer(normed))
-            total = x + changed
-        else:
-            changed = self.dropout(sublayer(x))
-            total = x + changed
+        normed = self.norm(x) if self.pre_norm else x
+        changed = sublayer(normed)
+        if self.training:
+            changed = self.dropout(changed)
+        total = x + changed
+        if not self.pre_norm:
             normed = self.norm(total)
         self.record(TOKEN, input=x, sublayer=changed, sum=total, normed=normed)
         output: Tensor = total if self.pre_norm else normed
@@ -72,8 +71,9 @@ class EncoderLayer(Traced):
         attention_mask: Bool[Tensor, "#batch #source source"] | None,
         positions: Int[Tensor, "#batch source"],
     ) -> Float[Tensor, "batch source d_model"]:
-        x = self.residual[0](x, lambda x: self.self_attention(x, x, attention_mask, positions))
-        output: Tensor = self.residual[1](x, self.feed_forward)
+        around_attention, around_feed_forward = self.residual
+        x = around_attention(x, lambda x: self.self_attention(x, x, attention_mask, positions))
+        output: Tensor = around_feed_forward(x, self.feed_forward)
         return output
 
 
@@ -96,7 +96,8 @@ class DecoderLayer(Traced):
         positions: Int[Tensor, "#batch target"],
         cache: KeyValueCache | None,
     ) -> Float[Tensor, "batch target d_model"]:
-        x = self.residual[0](x, lambda x: self.self_attention(x, x, attention_mask, positions, cache))
-        x = self.residual[1](x, lambda x: self.cross_attention(x, memory, source_mask, cache=cache))
-        output: Tensor = self.residual[2](x, self.feed_forward)
+        around_self_attention, around_cross_attention, around_feed_forward = self.residual
+        x = around_self_attention(x, lambda x: self.self_attention(x, x, attention_mask, positions, cache))
+        x = around_cross_attention(x, lambda x: self.cross_attention(x, memory, source_mask, cache=cache))
+        output: Tensor = around_feed_forward(x, self.feed_forward)
         return output

@@ -21,8 +21,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-import torch
 from torch import Tensor, nn
+from torch.compiler import is_compiling
 
 from model.tokenizer import Token
 
@@ -107,10 +107,7 @@ class Traced(nn.Module):
 
     def record(self, axes: str, **values: Tensor) -> None:
         """Publish values under this module's path; nothing happens unless somebody is tracing."""
-        if torch.compiler.is_compiling():
-            return
-        recording = _recording.get()
-        if recording is None:
+        if is_compiling() or (recording := _recording.get()) is None:
             return
         for name, tensor in values.items():
             recording.keep(f"{self.path}.{name}" if self.path else name, tensor, axes, self.spans)
@@ -118,10 +115,7 @@ class Traced(nn.Module):
     def tap(self, axes: str, **value: Tensor) -> Tensor:
         """Publish one value and return it, or what the caller's edit made of it."""
         ((name, tensor),) = value.items()
-        if torch.compiler.is_compiling():
-            return tensor
-        recording = _recording.get()
-        if recording is None:
+        if is_compiling() or (recording := _recording.get()) is None:
             return tensor
         path = f"{self.path}.{name}"
         if edit := recording.edits.get(path):

@@ -223,16 +223,16 @@ def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
 
 
 def _target(name: str, source: str, target: str | None, beam: int) -> str | None:
-    """What the forced pass runs over; None is the model's greedy output, token for token."""
-    return translation(name, source, beam).text if target is None and beam != BEAMS[0] else target
+    """What the forced pass runs over. None lets the model decode once more: where its output, typed again, is cut otherwise."""
+    if target is not None:
+        return target
+    own, tokenizer = translation(name, source, beam), load(name).tokenizers.target
+    produced = [token.id for token in own.produced if not token.special]
+    typed = [token.id for token in tokenizer.encode(own.text)]
+    return own.text if produced == typed or beam != BEAMS[0] else None
 
 
-@dataclass(frozen=True)
-class Altered:
-    """A sentence through a model whose attention was edited: the given target's log-probabilities, and its own greedy output."""
-
-    log_probabilities: tuple[float, ...]
-    written: str
+# ----- altered models
 
 
 def head_off(layer: int, head: int) -> str:
@@ -241,14 +241,22 @@ def head_off(layer: int, head: int) -> str:
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
-def altered(name: str, source: str, target: str | None, beam: int, variant: str) -> Altered:
-    """What a variant does to a sentence. "even": cross-attention reads all source tokens alike; "off:<layer>:<head>": see
-    `head_off`; "mean:<attention>": every head of that attention reads with the mean of all heads."""
+def altered(name: str, source: str, target: str | None, beam: int, variant: str) -> tuple[float, ...]:
+    """The log-probabilities of the same target in an altered model.
+
+    Variants: "even", cross-attention reads all source tokens alike; "off:<layer>:<head>", see `head_off`;
+    "mean:<attention>", every head of that attention reads with the mean of all heads.
+    """
     atlas = load(name)
-    edits = _edits(atlas, variant)
-    with tracing(edits=edits, only=frozenset()):
-        written = atlas.translate(source).text
-    return Altered(atlas.trace(source, _target(name, source, target, beam), edits).log_probabilities, written)
+    return atlas.trace(source, _target(name, source, target, beam), _edits(atlas, variant)).log_probabilities
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def altered_translation(name: str, source: str, variant: str) -> str:
+    """What the altered model writes when it is left to itself, greedily."""
+    atlas = load(name)
+    with tracing(edits=_edits(atlas, variant), only=frozenset()):
+        return atlas.translate(source).text
 
 
 def _edits(atlas: Translator, variant: str) -> Mapping[str, Edit]:

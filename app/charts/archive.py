@@ -16,9 +16,7 @@ def npz(trace: Trace, caption: Mapping[str, str]) -> bytes:
     Read it with `numpy.load(file)`; nothing in it is pickled.
     """
     arrays: dict[str, np.ndarray] = {
-        path: activation.tensor[0].float().cpu().numpy()
-        for path, activation in trace.items()
-        if path.endswith(".weights")
+        path: activation.tensor[0].float().cpu().numpy() for path, activation in trace.items() if path.endswith(".weights")
     }
     for side in ("source", "target", "produced"):
         arrays[f"tokens.{side}"] = np.array([token.label for token in getattr(trace, side)], dtype=np.str_)

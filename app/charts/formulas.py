@@ -17,14 +17,17 @@ def number(value: float, digits: int = 2) -> str:
 def summed(terms: Sequence[float], digits: int = 2) -> str:
     """a + b + c, with dots after the first `MOST_TERMS`; minus signs take the place of plus."""
     shown = [number(term, digits) for term in terms[:MOST_TERMS]]
-    joined = "".join(term if not at else f" - {term[1:]}" if term.startswith("-") else f" + {term}" for at, term in enumerate(shown))
+    joined = "".join(
+        term if not at else f" - {term[1:]}" if term.startswith("-") else f" + {term}" for at, term in enumerate(shown)
+    )
     return joined + (r" + \cdots" if len(terms) > MOST_TERMS else "")
 
 
 def log_likelihood(log_probabilities: Sequence[float]) -> str:
     """log P of a translation as the sum over its tokens."""
     total = sum(log_probabilities)
-    return rf"\log P = {summed(log_probabilities)} = {number(total)}, \qquad P = e^{{{number(total)}}} = {probability(math.exp(total))}"
+    whole = rf"P = e^{{{number(total)}}} = {probability(math.exp(total))}"
+    return rf"\log P = {summed(log_probabilities)} = {number(total)}, \qquad {whole}"
 
 
 def probability(value: float) -> str:

@@ -126,7 +126,7 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
                 html.number(measured.heads),
                 html.number(measured.mean),
                 html.number(measured.distance),
-                html.number(sum(altered.log_probabilities) - sum(trace.log_probabilities)),
+                html.number(sum(altered) - sum(trace.log_probabilities)),
             )
         )
     html.table(
@@ -140,8 +140,10 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
         rows,
         text("heads.what_if_caption", score=html.number(sum(trace.log_probabilities))),
     )
-    altered = session.altered(selection.model, selection.text, selection.target, selection.beam, "mean:decoder.cross_attention")
-    html.prose("heads.what_if_written", written=altered.written or text("translate.nothing"))
+    html.prose("heads.what_if_read")
+    if st.button(text("heads.what_if_try"), key="heads_what_if"):
+        written = session.altered_translation(selection.model, selection.text, "mean:decoder.cross_attention")
+        html.prose("heads.what_if_written", written=written or text("translate.nothing"))
 
 
 page()

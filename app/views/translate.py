@@ -17,7 +17,7 @@ from model.config import paper_base
 from model.trace import Trace
 from model.translator import Translator
 
-VARIANTS = ("even", "head", "label")
+VARIANTS = ("label", "head", "even")
 
 
 def page() -> None:
@@ -264,9 +264,10 @@ def changed(selection: session.Selection, trace: Trace, head: picture.Head, vari
     html.prose(f"translate.what_if_{variant}_idea", head=picture.Head(head.layer, head.head or 0).name)
     html.prose("translate.what_if_before", kind="quiet", score=html.number(sum(trace.log_probabilities)))
     st.html(tokens(trace, trace.log_probabilities))
-    html.prose("translate.what_if_after", kind="quiet", score=html.number(sum(altered.log_probabilities)))
-    st.html(tokens(trace, altered.log_probabilities))
-    html.prose("translate.what_if_measured", written=altered.written or text("translate.nothing"))
+    html.prose("translate.what_if_after", kind="quiet", score=html.number(sum(altered)))
+    st.html(tokens(trace, altered))
+    written = session.altered_translation(selection.model, selection.text, name)
+    html.prose("translate.what_if_measured", written=written or text("translate.nothing"))
 
 
 def relabelled(atlas: Translator, trace: Trace, head: picture.Head) -> None:

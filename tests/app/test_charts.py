@@ -1,0 +1,92 @@
+"""Files and formulas say what the tensors say."""
+
+import io
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from app import session
+from app.charts import formulas
+from app.charts.archive import npz
+from model.trace import Trace
+
+PATH = "decoder.layers.1.cross_attention"
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return session.load("en-fr").trace("The cat sees the dog.", "Le chat voit le chien.")
+
+
+def test_archive_holds_every_weight_with_its_tokens_and_a_caption(trace: Trace) -> None:
+    caption = {"model": "en-fr", "source": trace.source_text, "target": trace.target_text}
+    with np.load(io.BytesIO(npz(trace, caption))) as file:
+        weights = [path for path in trace if path.endswith(".weights")]
+        assert weights
+        for path in weights:
+            np.testing.assert_array_equal(file[path], trace[path].tensor[0].numpy())
+        assert list(file["tokens.source"]) == [token.label for token in trace.source]
+        assert list(file["tokens.target"]) == [token.label for token in trace.target]
+        assert list(file["tokens.produced"]) == [token.label for token in trace.produced]
+        np.testing.assert_allclose(file["log_probabilities"], trace.log_probabilities)
+        assert str(file["caption.model"]) == "en-fr"
+        assert str(file["caption.source"]) == "The cat sees the dog."
+
+
+def test_largest_weight_is_the_largest_of_the_rows_that_produce_text(trace: Trace) -> None:
+    row, column = formulas.largest_weight(trace, f"{PATH}.weights", 0)
+    weights = trace[f"{PATH}.weights"].tensor[0, 0]
+    assert weights[row, column] == weights[:-1].max()
+    assert not trace.produced[row].special
+
+
+def test_one_weight_is_the_softmax_of_the_scores_that_are_printed(trace: Trace) -> None:
+    row, column = 2, 1
+    printed = formulas.softmax_cell(trace, PATH, 0, row, column)
+    exponents = [float(found) for found in re.findall(r"e\^\{(-?[\d.]+)\}", printed)]
+    assert len(exponents) == 1 + len(trace.source)  # none left out: the sentence is short
+    value = float(printed.rsplit("= ", 1)[1])
+    assert value == pytest.approx(float(trace[f"{PATH}.weights"].tensor[0, 0, row, column]), abs=1e-4)
+    assert math.exp(exponents[0]) / sum(map(math.exp, exponents[1:])) == pytest.approx(value, abs=0.02)
+
+
+def test_one_score_is_the_dot_product_that_is_printed(trace: Trace) -> None:
+    printed = formulas.scaled_score(trace, PATH, 1, 0, 2)
+    value = float(printed.rsplit("= ", 1)[1])
+    assert value == pytest.approx(float(trace[f"{PATH}.scores"].tensor[0, 1, 0, 2]), abs=0.006)
+
+
+def test_a_row_adds_up_to_one(trace: Trace) -> None:
+    assert formulas.row_sum(trace, f"{PATH}.weights", 0, 0).endswith("= 1.000")
+
+
+@pytest.mark.parametrize(
+    ("terms", "printed"),
+    [([0.5, -0.25], "0.50 - 0.25"), ([-1.0, -2.0], "-1.00 - 2.00"), ([0.001], "0.00"), ([-0.001], "0.00"), ([], "")],
+)
+def test_sums_are_printed_with_their_signs(terms: list[float], printed: str) -> None:
+    assert formulas.summed(terms) == printed
+
+
+def test_long_sums_end_in_dots() -> None:
+    assert formulas.summed([1.0] * 9).count("1.00") == formulas.MOST_TERMS
+    assert formulas.summed([1.0] * 9).endswith(r"\cdots")
+
+
+@pytest.mark.parametrize(("value", "printed"), [(0.5, "0.500"), (0.001, "0.001"), (3.2e-7, r"3.2 \cdot 10^{-7}"), (0.0, "0")])
+def test_small_probabilities_are_printed_as_powers(value: float, printed: str) -> None:
+    assert formulas.probability(value) == printed
+
+
+def test_formulas_hold_no_words_of_the_user(trace: Trace) -> None:
+    assert not re.search(
+        "cat|chat", formulas.softmax_cell(trace, PATH, 0, 0, 0) + formulas.log_likelihood(trace.log_probabilities)
+    )
+
+
+def test_nan_never_reaches_a_formula() -> None:
+    assert "nan" not in formulas.log_likelihood([-math.inf, -1.0])
+    assert torch.isfinite(torch.tensor(0.0))

@@ -1,0 +1,61 @@
+"""The application is sent with headers that keep a browser safe, and its warm-up survives a damaged model."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+import model.checkpoint
+import model.translator
+from app import server, session
+
+
+def test_headers() -> None:
+    headers = server.security_headers()
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert headers["Referrer-Policy"] == "same-origin"
+    policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'self'"
+    assert "'unsafe-inline'" not in policy["script-src"]
+    assert "'unsafe-eval'" not in policy["script-src"]
+    assert not re.search(r"https?:", headers["Content-Security-Policy"])
+
+
+def test_inline_scripts_of_the_page_are_allowed_by_their_hash() -> None:
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
+    scripts = [script for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL) if script.strip()]
+    expected = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert set(expected) <= set(server.inline_script_hashes())
+
+
+@pytest.mark.anyio
+async def test_middleware_adds_headers_to_answers_and_keeps_those_that_are_there() -> None:
+    sent = []
+
+    async def application(scope: object, receive: object, send: object) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-frame-options", b"DENY")]})  # type: ignore[operator]
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    await server.SecurityHeaders(application)({"type": "http"}, None, send)  # type: ignore[arg-type]
+    headers = sent[0]["headers"]
+    assert isinstance(headers, list)
+    assert [value for name, value in headers if name == b"x-frame-options"] == [b"DENY"]
+    assert (b"x-content-type-options", b"nosniff") in headers
+
+
+def test_warm_up_without_any_model_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model.checkpoint, "SHIPPED", tmp_path)
+    monkeypatch.setattr(model.translator, "SHIPPED", tmp_path)
+    session.warm_up()
+
+
+def test_warm_up_leaves_the_models_in_the_cache_of_the_pages() -> None:
+    session.warm_up()
+    assert session.load("en-fr") is session.load("en-fr")
+    assert session.trace("en-fr", session.first_example("en-fr")) is session.trace("en-fr", session.first_example("en-fr"))

@@ -15,7 +15,8 @@ from model.tokenizer import Tokenizer
 from model.transformer import EncoderDecoder
 
 Content = TypeVar("Content")
-SHIPPED = Path(__file__).resolve().parents[1] / "assets" / "checkpoints"
+ROOT = Path(__file__).resolve().parents[1]
+SHIPPED = ROOT / "assets" / "checkpoints"
 WEIGHTS, CONFIG, CARD, SHARED = "model.safetensors", "config.json", "card.toml", "tokenizer.json"
 SOURCE, TARGET = "tokenizer.source.json", "tokenizer.target.json"
 
@@ -68,7 +69,15 @@ def load(folder: Path, device: torch.device | str = "cpu") -> tuple[EncoderDecod
         model = EncoderDecoder(config)
     put_weights(model, state, folder / WEIGHTS)
     model.requires_grad_(False)
-    return model.eval(), load_tokenizers(folder)
+    tokenizers = load_tokenizers(folder)
+    shared = tokenizers.source is tokenizers.target
+    for file, tokenizer, size in (
+        (SHARED if shared else SOURCE, tokenizers.source, config.source_vocab_size),
+        (SHARED if shared else TARGET, tokenizers.target, config.target_vocab_size),
+    ):
+        if len(tokenizer) != size:
+            raise CheckpointError(f"{shown(folder / file)} has {len(tokenizer)} entries, {CONFIG} needs {size}. {_ADVICE}")
+    return model.eval(), tokenizers
 
 
 def load_tokenizers(folder: Path) -> Tokenizers:
@@ -90,11 +99,11 @@ def put_weights(model: EncoderDecoder, state: Mapping[str, torch.Tensor], path: 
     needed = weights(model)
     if set(needed) != set(state):
         odd = sorted(set(needed) ^ set(state))[0]
-        raise CheckpointError(f"{path} does not fit {path.with_name(CONFIG).name}: {odd} is only in one of them. {_ADVICE}")
+        raise CheckpointError(f"{shown(path)} does not fit {CONFIG}: {odd} is only in one of them. {_ADVICE}")
     for name, parameter in needed.items():
         if parameter.shape != state[name].shape:
             raise CheckpointError(
-                f"{path}: {name} is {tuple(state[name].shape)}, the configuration needs {tuple(parameter.shape)}. {_ADVICE}"
+                f"{shown(path)}: {name} is {tuple(state[name].shape)}, {CONFIG} needs {tuple(parameter.shape)}. {_ADVICE}"
             )
         parameter.copy_(state[name])
 
@@ -102,10 +111,15 @@ def put_weights(model: EncoderDecoder, state: Mapping[str, torch.Tensor], path: 
 _ADVICE = "Restore the file (`git checkout -- assets/checkpoints`), or train the model again (its card names the command)."
 
 
+def shown(path: Path) -> str:
+    """The path from the project's folder, which is all that a visitor should see of the machine."""
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
+
+
 def _read(path: Path, reader: Callable[[Path], Content]) -> Content:
     try:
         return reader(path)
     except FileNotFoundError:
-        raise CheckpointError(f"{path} is missing. {_ADVICE}") from None
+        raise CheckpointError(f"{shown(path)} is missing. {_ADVICE}") from None
     except Exception as error:  # safetensors, tokenizers and json each raise their own, the second plain Exception
-        raise CheckpointError(f"{path} cannot be read: {error}. {_ADVICE}") from error
+        raise CheckpointError(f"{shown(path)} cannot be read: {error}. {_ADVICE}") from error

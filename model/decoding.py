@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.attention import KeyValueCache
+from model.config import ModelConfig
 from model.transformer import EncoderDecoder
 
 
@@ -43,6 +44,11 @@ def length_limit(source_length: int) -> int:
     return 2 * source_length + 20
 
 
+def longest_output(config: ModelConfig) -> int:
+    """So many tokens that the start token and all of them can be read again in one forced pass."""
+    return max(1, config.max_length - 1)
+
+
 @torch.inference_mode()
 def greedy_steps(
     model: EncoderDecoder,
@@ -56,7 +62,7 @@ def greedy_steps(
     With `cached` each step computes only the new row; without, it repeats all earlier ones, to the same result.
     """
     config = model.config
-    limit = min(limit or length_limit(source.shape[1]), config.max_length)
+    limit = min(limit or length_limit(source.shape[1]), longest_output(config))
     memory = model.encode(source, source_mask)
     cache = KeyValueCache() if cached else None
     target = torch.full((source.shape[0], 1), config.start, device=source.device)
@@ -106,7 +112,7 @@ def beam(
     if size < 1:
         raise ValueError(f"a beam of {size} holds nothing; choose 1 (greedy) or more")
     config = model.config
-    limit = min(limit or length_limit(source.shape[1]), config.max_length)
+    limit = min(limit or length_limit(source.shape[1]), longest_output(config))
 
     def worth(hypothesis: Hypothesis) -> float:
         return hypothesis.score / float(((5 + len(hypothesis.ids)) / 6) ** length_penalty)

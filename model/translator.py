@@ -8,7 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from model.checkpoint import SHIPPED, CheckpointError, Tokenizers, available, load_card
+from model.checkpoint import SHIPPED, CheckpointError, Tokenizers, available, load_card, shown
 from model.checkpoint import load as load_checkpoint
 from model.config import ModelConfig
 from model.decoding import beam, greedy
@@ -121,7 +121,10 @@ def choose_device(device: str = "auto") -> torch.device:
     """The device asked for; "auto" is CUDA where there is one, else the CPU."""
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    chosen = torch.device(device)
+    try:
+        chosen = torch.device(device)
+    except RuntimeError:
+        raise ValueError(f"device={device!r} is not known; choose 'cpu', 'cuda' or 'auto'") from None
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device={device!r}, but there is no CUDA device here; choose 'cpu' or 'auto'")
     return chosen
@@ -131,6 +134,6 @@ def load(name: str | Path, device: str = "auto") -> Translator:
     """A shipped model by its name (see `available`), or a checkpoint folder by its path."""
     folder = name if isinstance(name, Path) else SHIPPED / name
     if not isinstance(name, Path) and name not in available():
-        raise CheckpointError(f"{folder} holds no model; shipped are: {', '.join(available()) or 'none'}")
+        raise CheckpointError(f"{shown(folder)} holds no model; shipped are: {', '.join(available()) or 'none'}")
     loaded, tokenizers = load_checkpoint(folder, choose_device(device))
     return Translator(folder.name, loaded, tokenizers, load_card(folder))

@@ -1,5 +1,6 @@
 """Two tiny translators with random weights: no test of behaviour depends on what a trained model has learned."""
 
+import jaxtyping
 import pytest
 
 from model import Translator, load
@@ -27,3 +28,9 @@ def translator(request: pytest.FixtureRequest) -> Translator:
     """Each of the two in turn."""
     made: Translator = request.getfixturevalue(request.param)
     return made
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shapes are not checked at every call: for tests of many steps, each of which others check."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)

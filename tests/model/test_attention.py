@@ -102,6 +102,13 @@ def test_a_fully_masked_row_is_0_at_every_precision(dtype: torch.dtype) -> None:
     assert softmax_or_zero(masked, mask).tolist() == [[[[1, 0], [0, 0]]]]
 
 
+def test_a_query_that_may_look_nowhere_spoils_no_gradient() -> None:
+    module, x = attention().requires_grad_(True), tensors(1, 3, WIDTH).requires_grad_(True)
+    module(x, x, torch.tensor([[[False] * 3, [True, False, False], [True] * 3]])).sum().backward()
+    assert x.grad is not None
+    assert all(tensor.grad.isfinite().all() for tensor in (x, *module.parameters()) if tensor.grad is not None)
+
+
 def test_nothing_to_look_at_at_all() -> None:
     module = attention()
     output = module(tensors(1, 2, WIDTH), tensors(1, 0, WIDTH), torch.ones(1, 1, 0, dtype=torch.bool))

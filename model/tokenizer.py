@@ -89,15 +89,16 @@ class Tokenizer:
 
     def produced(self, ids: Sequence[int]) -> tuple[Token, ...]:
         """The tokens of a text that was produced rather than typed: their spans lie in `decode(ids)`."""
-        tokens, length = [], 0
+        tokens, length, whole = [], 0, len(self.decode(ids))  # decode drops a space that was produced last
         for id_ in ids:
             if id_ in (PADDING, START, END):
-                tokens.append(special(id_, length))
+                tokens.append(special(id_, min(length, whole)))
                 continue
             piece = self.pieces[id_] if length else self.pieces[id_].lstrip()
             begin = length + len(piece) - len(piece.lstrip())
             length += len(piece)
-            tokens.append(Token(piece.lstrip(), id_, (begin, length), unknown=id_ == UNKNOWN))
+            span = min(begin, whole), min(length, whole)
+            tokens.append(Token(piece.lstrip(), id_, span, unknown=id_ == UNKNOWN))
         return tuple(tokens)
 
     def save(self, path: Path) -> None:

@@ -17,8 +17,8 @@ __all__ = ["LABELS", "attention_map", "pack", "pack_detail"]
 
 MODULES = (
     "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "state", "template", "controls", "stage",
-    "matrix", "lines", "overview", "linked", "opened", "table", "export", "export_bar", "guided", "switches", "panel", "overview_panel",
-    "heads_view", "linked_view", "main",
+    "matrix", "lines", "overview", "linked", "opened", "table", "export", "export_bar", "guided", "switches",
+    "panel", "overview_panel", "heads_view", "linked_view", "main",
 )  # fmt: skip
 
 _FOLDER = Path(__file__).parent

@@ -74,7 +74,7 @@ class AttentionMap {
   set(patch) {
     const before = this.state;
     this.state = { ...before, ...patch };
-    if ("head" in patch && this.state.layer === null) this.state.layer = 0;
+    if (this.state.layer === null && (patch.head ?? null) !== null) this.state.layer = 0;
     this.settle();
     if (this.state.row !== before.row || this.state.unit !== before.unit || this.state.special !== before.special || this.state.attention !== before.attention) this.pin = this.hover = null;
     writeState(this.payload.header, this.state);

@@ -1,25 +1,27 @@
 """A recorded trace as the one block of bytes that the attention map draws from.
 
 Layout, little-endian: uint32 header length, UTF-8 JSON header, zeros to a multiple of 4, raw block. The raw block holds,
-for each attention, its weights as uint16 (`round(65535 w / unit)`, order layer, head, query, key) and its mask as uint8
-(1 = may not be read). Weights longer than `LARGEST` tokens are pooled for the overview; `pack_detail` sends one head exactly.
+for each attention, its weights as uint16 (65535 stands for `unit`; order layer, head, query, key) and its mask as uint8
+(1 = may not be read). A weight printed from its level with `DECIMALS` decimals reads as the weight itself would. Weights
+longer than `LARGEST` tokens are pooled for the overview; `pack_detail` sends one head exactly.
 """
 
 import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from model.trace import Token, Trace
+from model.trace import Trace
 
 LARGEST = 128
 """Tokens along an axis above which the overview is pooled and heads are fetched one by one."""
 
 LEVELS = 65535
+DECIMALS = 4
 
 LABELS: tuple[str, ...] = (
     "attention", "all_attentions", "encoder_self_attention", "decoder_self_attention", "decoder_cross_attention",
@@ -31,8 +33,8 @@ LABELS: tuple[str, ...] = (
     "reset", "reset_hint", "matrix", "matrix_hint", "lines", "lines_hint", "lines_threshold", "overlay",
     "convention_self", "convention_produced", "convention_read",
     "cell", "cell_masked", "row_summary", "row_no_key", "row_all_special", "key_summary",
-    "linked_hint", "sentence_probability", "sentence_word_probability", "sentence_start", "sentence_looked", "sentence_looked_mean",
-    "sentence_read_by", "sentence_read_by_mean", "weight_says",
+    "linked_hint", "sentence_probability", "sentence_word_probability", "sentence_start",
+    "sentence_looked", "sentence_looked_mean", "sentence_read_by", "sentence_read_by_mean", "weight_says",
     "source", "target", "steps", "step", "reads", "writes", "probability", "looked_at",
     "table", "table_head", "table_row", "position", "token", "weight",
     "png", "svg", "csv", "copy_link", "copied", "copy_failed",
@@ -41,7 +43,7 @@ LABELS: tuple[str, ...] = (
 
 
 def pack(
-    trace: "Trace",
+    trace: Trace,
     *,
     view: Literal["heads", "linked"],
     attentions: Sequence[str],
@@ -78,7 +80,7 @@ def pack(
     return _envelope(header, blocks)
 
 
-def pack_detail(trace: "Trace", attention: str, layer: int, head: int | Literal["mean"]) -> bytes:
+def pack_detail(trace: Trace, attention: str, layer: int, head: int | Literal["mean"]) -> bytes:
     """One head exactly (float32) with its mask, for maps that the overview shows pooled; head "mean" is the mean of the heads."""
     paths = _paths(trace, attention)
     if not 0 <= layer < len(paths):
@@ -108,20 +110,20 @@ def _envelope(header: dict[str, Any], blocks: Sequence[bytes]) -> bytes:
     digest = hashlib.blake2b(raw, digest_size=12)
     digest.update(json.dumps(header, sort_keys=True).encode())
     complete = {**header, "bytes": len(raw), "digest": digest.hexdigest()}
-    encoded = json.dumps(complete, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    encoded = json.dumps(complete, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
     padding = -(4 + len(encoded)) % 4
     return len(encoded).to_bytes(4, "little") + encoded + bytes(padding) + raw + bytes(-len(raw) % 4)
 
 
-def _fingerprint(trace: "Trace") -> str:
+def _fingerprint(trace: Trace) -> str:
     """Tells one pass from another, so that a detail is never drawn over other tokens."""
     ids = [[token.id for token in getattr(trace, side)] for side in ("source", "target", "produced")]
     content = json.dumps([ids, trace.source_text, trace.target_text, list(trace.log_probabilities)])
     return hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
 
 
-def _tokens(trace: "Trace", side: str, words: Sequence[int] | None) -> dict[str, Any]:
-    tokens: Sequence[Token] = getattr(trace, side)
+def _tokens(trace: Trace, side: str, words: Sequence[int] | None) -> dict[str, Any]:
+    tokens: Sequence[Any] = getattr(trace, side)
     if words is not None and len(words) != len(tokens):
         raise ValueError(f"words[{side!r}] has {len(words)} entries, the trace {len(tokens)} tokens; give one for each token")
     groups: dict[int, list[int]] = {}
@@ -135,7 +137,7 @@ def _tokens(trace: "Trace", side: str, words: Sequence[int] | None) -> dict[str,
     }
 
 
-def _word_label(pieces: "Sequence[Token]", text: str | None) -> str:
+def _word_label(pieces: Sequence[Any], text: str | None) -> str:
     """The word as it was typed where the pieces know their place in the text, else their labels joined."""
     spans = [piece.span for piece in pieces if not piece.special and piece.span[1] > piece.span[0]]
     if len(pieces) == 1 or not text or len(spans) < len(pieces):
@@ -146,7 +148,7 @@ def _word_label(pieces: "Sequence[Token]", text: str | None) -> str:
     return f"<unk> {typed}" if all(piece.unknown for piece in pieces) else typed
 
 
-def _attention(trace: "Trace", identifier: str, blocks: list[bytes]) -> dict[str, Any]:
+def _attention(trace: Trace, identifier: str, blocks: list[bytes]) -> dict[str, Any]:
     paths = _paths(trace, identifier)
     weights = np.stack([_numpy(trace[path].tensor) for path in paths])
     if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
@@ -166,7 +168,7 @@ def _attention(trace: "Trace", identifier: str, blocks: list[bytes]) -> dict[str
         "stored": list(weights.shape[2:]), "block": block, "unit": unit,
         "offset": sum(map(len, blocks)), "masks": "shared" if shared else "each",
     }  # fmt: skip
-    stored = np.rint(weights.clip(0, unit) * (LEVELS / unit)).astype("<u2").tobytes()
+    stored = _levels(weights.astype(np.float64).clip(0, unit), unit).astype("<u2").tobytes()
     blocks.append(stored + bytes(-len(stored) % 4))
     entry["mask"] = sum(map(len, blocks))
     hidden = (mask[0, 0] if shared else mask).astype("u1").tobytes()
@@ -174,17 +176,28 @@ def _attention(trace: "Trace", identifier: str, blocks: list[bytes]) -> dict[str
     return entry
 
 
-def _paths(trace: "Trace", identifier: str) -> list[str]:
+def _levels(weights: npt.NDArray[Any], unit: float) -> npt.NDArray[Any]:
+    """The nearest level, or its neighbour where only that one rounds to the same decimals."""
+    levels = np.rint(weights * (LEVELS / unit))
+    step = 10.0**DECIMALS
+    off = np.rint(weights * step) - np.rint(levels * (unit / LEVELS) * step)
+    nearest: npt.NDArray[Any] = (levels + np.sign(off)).clip(0, LEVELS)
+    return nearest
+
+
+def _paths(trace: Trace, identifier: str) -> list[str]:
     stack, _, name = identifier.partition(".")
     found: list[str] = []
     while (path := f"{stack}.layers.{len(found)}.{name}.weights") in trace:
         found.append(path)
     if not found:
-        raise KeyError(f"{identifier!r}: the trace has no {stack}.layers.0.{name}.weights; give the id of an attention it recorded")
+        raise KeyError(
+            f"{identifier!r}: no {stack}.layers.0.{name}.weights in this trace; give the id of an attention it recorded"
+        )
     return found
 
 
-def _mask(trace: "Trace", path: str, shape: tuple[int, ...]) -> np.ndarray:
+def _mask(trace: Trace, path: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """True where a key may not be read; nothing is masked where the trace has no masked scores (weights read from a file)."""
     scores = path.removesuffix("weights") + "masked"
     if scores not in trace:
@@ -192,15 +205,16 @@ def _mask(trace: "Trace", path: str, shape: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(np.isneginf(_numpy(trace[scores].tensor)), shape)
 
 
-def _pool(values: np.ndarray, block: Sequence[int], reduce: Any, fill: float | bool) -> np.ndarray:
+def _pool(values: npt.NDArray[Any], block: Sequence[int], reduce: Any, fill: float | bool) -> npt.NDArray[Any]:
     """`values` (layer, head, query, key) reduced over blocks of queries and keys; ragged last blocks are filled up."""
     layers, heads, queries, keys = values.shape
     rows, columns = -(-queries // block[0]), -(-keys // block[1])
     missing = (rows * block[0] - queries, columns * block[1] - keys)
     padded = np.pad(values, ((0, 0), (0, 0), (0, missing[0]), (0, missing[1])), constant_values=fill)
-    return reduce(padded.reshape(layers, heads, rows, block[0], columns, block[1]), axis=(3, 5))
+    pooled: npt.NDArray[Any] = reduce(padded.reshape(layers, heads, rows, block[0], columns, block[1]), axis=(3, 5))
+    return pooled
 
 
-def _numpy(tensor: Any) -> np.ndarray:
+def _numpy(tensor: Any) -> npt.NDArray[Any]:
     """The one sentence of a batch of one, as float32."""
     return np.asarray(tensor.detach().cpu().float().numpy()[0])

@@ -16,7 +16,7 @@ export function levelsOf(attention, layer, head) {
 /** One head, or the mean of all, as weights. */
 export function mapOf(attention, layer, head) {
   const { values, full, ...map } = levelsOf(attention, layer, head);
-  return { ...map, values: Float32Array.from(values, level => level / full) };
+  return { ...map, values: Float64Array.from(values, level => level / full) };
 }
 
 /** A row below this share of what it had is not scaled up again: its digits would be noise. */
@@ -30,8 +30,8 @@ export function reduce(map, axes) {
   const { rows, cols } = axes, height = rows.items.length, width = cols.items.length;
   const columnOf = new Int32Array(map.cols).fill(-1), hiddenColumn = new Uint8Array(map.cols).fill(1);
   cols.items.forEach((item, index) => item.positions.forEach(k => { columnOf[k] = index; hiddenColumn[k] = 0; }));
-  const values = new Float32Array(height * width), open = new Uint8Array(height * width);
-  const removed = new Float32Array(height), states = Array(height).fill("masked");
+  const values = new Float64Array(height * width), open = new Uint8Array(height * width);
+  const removed = new Float64Array(height), states = Array(height).fill("masked");
   const readers = readingRows(map);
   for (let row = 0; row < height; row++) {
     const positions = rows.items[row].positions.filter(q => readers[q]), share = 1 / positions.length, base = row * width;
@@ -104,7 +104,7 @@ export const meanOf = values => values.length ? values.reduce((sum, value) => su
 export function decimals(exact, removedShare) {
   if (exact) return 4;
   const kept = 1 - removedShare;
-  return kept > 0.16 ? 4 : kept > 0.016 ? 3 : 2;
+  return kept > 0.32 ? 4 : kept > 0.032 ? 3 : 2;
 }
 
 /** Masked cells as rectangles (equal runs of neighbouring rows are one), for hatching. */

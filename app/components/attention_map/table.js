@@ -42,8 +42,8 @@ export class TableTwin {
   whole() {
     const { opened } = this, { axes, text } = opened;
     const head = element("tr", {}, element("th", { scope: "col" }, text.table_head),
-      ...axes.cols.items.map(item => element("th", { scope: "col" }, token(item.label), element("small", {}, item.place))));
-    const rows = axes.rows.items.map((item, row) => element("tr", {}, element("th", { scope: "row" }, token(item.label), element("small", {}, item.place)),
+      ...axes.cols.items.map(item => element("th", { scope: "col" }, token(item.label), " ", element("small", {}, item.place))));
+    const rows = axes.rows.items.map((item, row) => element("tr", {}, element("th", { scope: "row" }, token(item.label), " ", element("small", {}, item.place)),
       ...axes.cols.items.map((_, col) => element("td", {}, cellText(opened, opened, row, col)))));
     return this.table(element("thead", {}, head), element("tbody", {}, ...rows));
   }
@@ -75,7 +75,7 @@ export function stepTable({ header, attentions }, opened, onPoint) {
   const rows = tokens.produced.labels.map((label, row) => {
     const col = map.states[row] === "ok" ? strongest(map, { row }) : null;
     const looked = col === null ? element("td", {}, text.all_special)
-      : element("td", {}, token(axes.cols.items[col].label), element("small", {}, map.values[row * map.cols + col].toFixed(2)));
+      : element("td", {}, token(axes.cols.items[col].label), " ", element("small", {}, map.values[row * map.cols + col].toFixed(2)));
     const line = element("tr", { "data-testid": `step-${row}` }, element("td", {}, String(row + 1)), element("td", {}, token(tokens.target.labels[row])),
       element("td", { class: "writes" }, token(label)), element("td", { class: "number" }, probabilities[row].toFixed(2)), looked);
     line.onpointerenter = () => onPoint(row);

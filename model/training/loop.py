@@ -172,6 +172,7 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / "state.pt").exists():
             self.resume()
+        self.forget_later_lines()
 
     def train(self, stop: Callable[[], bool] = lambda: False) -> Progress:
         """Go on until `settings.steps` updates are done or `stop()` says so; safe to kill at any moment."""
@@ -243,13 +244,16 @@ class Run:
         (self.folder / "state.new").replace(self.folder / "state.pt")
 
     def resume(self) -> None:
-        """Go on where the saved state stands; log lines of later steps, which are taken again, are dropped."""
+        """Go on where the saved state stands."""
         state = torch.load(self.folder / "state.pt", map_location=self.device, weights_only=True)
         with torch.no_grad():
             for name, parameter in weights(self.model).items():
                 parameter.copy_(state["model"][name])
         self.optimizer.load_state_dict(state["optimizer"])
         self.progress = Progress(**state["progress"])
+
+    def forget_later_lines(self) -> None:
+        """Drop the log lines of steps after the saved state: they are taken again."""
         log = self.folder / "log.jsonl"
         if self.group.rank == 0 and log.exists():
             lines = log.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -26,6 +26,7 @@ from model.translator import Translation, Translator
 
 MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
 MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
+MAX_LINK = 4_000  # characters of a sentence that still stands in the URL; what can be shown is far shorter
 BEAMS = (1, 4)
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "assets" / "examples"
@@ -47,8 +48,10 @@ class Selection:
 
     def parameters(self) -> dict[str, str]:
         """The selection as URL parameters: a link with them reopens it."""
-        found = {"lang": self.language, "model": self.model, "text": self.text}
-        if self.target is not None:
+        found = {"lang": self.language, "model": self.model}
+        if len(self.text) <= MAX_LINK:
+            found["text"] = self.text
+        if self.target is not None and len(self.target) <= MAX_LINK:
             found["target"] = self.target
         if self.beam != BEAMS[0]:
             found["beam"] = str(self.beam)

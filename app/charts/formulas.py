@@ -41,11 +41,12 @@ def probability(value: float) -> str:
 
 
 def largest_weight(trace: Trace, path: str, head: int) -> tuple[int, int]:
-    """Row and column of the largest weight of a head among the rows that produce a token of text."""
+    """Row and column of the largest weight of a head, in a row between the first and the end if there is one."""
     weights = trace[path].tensor[0, head]
-    rows = max(1, weights.shape[0] - 1)
-    flat = int(weights[:rows].argmax())
-    return divmod(flat, weights.shape[1])
+    first = 1 if weights.shape[0] > 2 else 0
+    inner = weights[first : max(first + 1, weights.shape[0] - 1)]
+    row, column = divmod(int(inner.argmax()), weights.shape[1])
+    return first + row, column
 
 
 def softmax_cell(trace: Trace, attention: str, head: int, row: int, column: int) -> str:
@@ -71,6 +72,12 @@ def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int)
         rf"s_{{{row},{column}}} = \frac{{q_{{{row}}} \cdot k_{{{column}}}}}{{\sqrt{{{width}}}}}"
         rf" = \frac{{{number(dot)}}}{{{number(math.sqrt(width))}}} = {number(dot / math.sqrt(width))}"
     )
+
+
+def aligned(*equations: str) -> str:
+    """Equations below one another, their first equals signs in line."""
+    lines = r" \\ ".join(equation.replace("=", "&=", 1) for equation in equations)
+    return rf"\begin{{aligned}} {lines} \end{{aligned}}"
 
 
 def head_widths(d_model: int, num_heads: int) -> str:

@@ -70,19 +70,20 @@ def equations(atlas: Translator, trace: Trace) -> list[Formula]:
     which = {"head": picture.Head(head.layer, index).name, "row": row, "column": column}
     return [
         Formula(
-            r"\begin{aligned}"
-            r"\mathrm{MultiHead}(Q, K, V) &= \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O \\"
-            r"\mathrm{head}_i &= \mathrm{softmax}\!\left(\frac{Q W_i^Q (K W_i^K)^\top}{\sqrt{d_k}}\right) V W_i^V"
-            r"\end{aligned}",
+            formulas.aligned(
+                r"\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O",
+                r"\mathrm{head}_i = \mathrm{softmax}\!\left(\frac{Q W_i^Q (K W_i^K)^\top}{\sqrt{d_k}}\right) V W_i^V",
+            ),
             formulas.head_widths(config.d_model, config.num_heads),
             "heads.formula_width",
             {"heads": config.num_heads, "layers": config.decoder_layers},
         ),
         Formula(
             r"s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}, \qquad \alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}",
-            formulas.scaled_score(trace, head.path, index, row, column)
-            + r", \qquad "
-            + formulas.row_sum(trace, f"{head.path}.weights", index, row),
+            formulas.aligned(
+                formulas.scaled_score(trace, head.path, index, row, column),
+                formulas.row_sum(trace, f"{head.path}.weights", index, row),
+            ),
             "heads.formula_cell",
             {**which, "produced": trace.produced[row].label, "source": trace.source[column].label},
         ),

@@ -15,9 +15,15 @@ from app.text import Term, glossary, language, sentences, template, text
 _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
 
 
+class Ours(str):
+    """A text of our own that is put into a sentence: shown like the rest of it, not set off like what a user typed."""
+
+    __slots__ = ()
+
+
 def literal(value: object) -> str:
     """Any value as HTML that shows exactly it; user text keeps its spaces and its own direction of writing."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Ours):
         return f'<bdi class="typed">{escape(value)}</bdi>'
     return escape(str(value))
 

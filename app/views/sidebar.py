@@ -53,7 +53,12 @@ def _sentence(selection: session.Selection, *, editable: bool) -> None:
     if editable:
         sentence_box(selection, height=96, label_visibility="collapsed")
     else:  # the page itself has the text box
-        st.html(f'<div class="atlas-box">{html.literal(selection.text)}</div>')
+        shown = (
+            html.literal(selection.text)
+            if selection.text.strip()
+            else f'<span class="empty">{html.sentence("sidebar.none")}</span>'
+        )
+        st.html(f'<div class="atlas-box">{shown}</div>')
 
 
 def _model(selection: session.Selection) -> None:

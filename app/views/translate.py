@@ -89,7 +89,7 @@ def ask(selection: session.Selection, atlas: Translator, trace: Trace | None) ->
         return
     for example in session.examples(selection.model, selection.language):
         if example.source == selection.text:
-            html.prose("translate.look", kind="quiet", look=example.look)
+            html.prose("translate.look", kind="quiet", look=html.Ours(example.look))
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
 

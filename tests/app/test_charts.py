@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 import pytest
-import torch
 
 from app import session
 from app.charts import formulas
@@ -36,11 +35,19 @@ def test_archive_holds_every_weight_with_its_tokens_and_a_caption(trace: Trace) 
         assert str(file["caption.source"]) == "The cat sees the dog."
 
 
-def test_largest_weight_is_the_largest_of_the_rows_that_produce_text(trace: Trace) -> None:
+def test_largest_weight_is_the_largest_of_the_inner_rows(trace: Trace) -> None:
     row, column = formulas.largest_weight(trace, f"{PATH}.weights", 0)
     weights = trace[f"{PATH}.weights"].tensor[0, 0]
-    assert weights[row, column] == weights[:-1].max()
+    assert weights[row, column] == weights[1:-1].max()
     assert not trace.produced[row].special
+
+
+def test_largest_weight_of_the_shortest_translations() -> None:
+    for target, rows in (("", 1), ("a", 2)):
+        short = session.load("en-fr").trace("A.", target)
+        row, _ = formulas.largest_weight(short, f"{PATH}.weights", 0)
+        assert len(short.produced) == rows
+        assert row == 0
 
 
 def test_one_weight_is_the_softmax_of_the_scores_that_are_printed(trace: Trace) -> None:
@@ -81,12 +88,11 @@ def test_small_probabilities_are_printed_as_powers(value: float, printed: str) -
     assert formulas.probability(value) == printed
 
 
+def test_equations_are_aligned_at_their_first_equals_sign() -> None:
+    assert formulas.aligned("a = b = c", "d = e") == r"\begin{aligned} a &= b = c \\ d &= e \end{aligned}"
+
+
 def test_formulas_hold_no_words_of_the_user(trace: Trace) -> None:
     assert not re.search(
         "cat|chat", formulas.softmax_cell(trace, PATH, 0, 0, 0) + formulas.log_likelihood(trace.log_probabilities)
     )
-
-
-def test_nan_never_reaches_a_formula() -> None:
-    assert "nan" not in formulas.log_likelihood([-math.inf, -1.0])
-    assert torch.isfinite(torch.tensor(0.0))

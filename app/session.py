@@ -322,3 +322,29 @@ def remarks(atlas: Translator, source: str) -> list[Remark]:
 def longest_words(atlas: Translator) -> int:
     """The longest sentence that the model learned from, in words; 0 if its card does not say."""
     return int(atlas.card.get("training", {}).get("longest_words", 0))
+
+
+def card_facts(atlas: Translator) -> list[tuple[str, dict[str, object]]]:
+    """What the card says, as keys of sentences with their values; what a card leaves out is left out."""
+    card, config = atlas.card, atlas.config
+    facts: list[tuple[str, dict[str, object]]] = [
+        ("card.size", {"count": f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}"}),
+        ("card.shape", {"d_model": config.d_model, "d_ff": config.d_ff, "positions": config.positions, "norm": config.norm}),
+    ]
+    if data := card.get("data"):
+        facts += [
+            ("card.data", {"name": data["name"]}),
+            ("card.licence", {"licence": data["licence"], "attribution": data["attribution"]}),
+        ]
+    if quality := card.get("quality"):
+        facts.append(("card.quality", {key: quality[key] for key in ("bleu", "chrf", "test_sentences")}))
+    if alignment := card.get("alignment"):
+        found, diagonal = alignment["chosen"], alignment["diagonal"]
+        head = found["head"] if found["head"] == "mean" else found["head"] + 1
+        place = {"layer": found["layer"] + 1, "head": head, "row": found["row"]}
+        facts.append(("card.alignment", {**place, "aer": found["aer"], "diagonal": diagonal["aer"], "pairs": alignment["pairs"]}))
+    facts += [
+        ("card.guided", {"layer": entry["layer"] + 1, "head": entry["head"] + 1, "row": entry["row"]})
+        for entry in card.get("guided", ())
+    ]
+    return facts

@@ -113,6 +113,17 @@ def _cell(kind: str, value: object) -> str:
     return f'<td class="{kind}">{value if kind == "rich" else literal(value)}</td>'
 
 
+def dialog(id: str, key: str, content: str, *, beside: str = "", **values: object) -> None:
+    """A button that opens a box over the page, in the browser alone. `content` and `beside` are HTML made by this file."""
+    name, close = sentence(key, **values), sentence("sidebar.close")
+    st.html(
+        f'<button type="button" class="atlas-open" popovertarget="{id}">{name}</button>'
+        f'<div popover id="{id}" class="glossary" role="dialog" aria-label="{name}">'
+        f'<button type="button" class="close" popovertarget="{id}" popovertargetaction="hide" aria-label="{close}">×</button>'
+        f"<h3>{name}</h3>{content}</div>{beside}"
+    )
+
+
 def number(value: float, digits: int = 2) -> str:
     """A number as it is printed everywhere: fixed digits, a real minus sign."""
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")

@@ -8,6 +8,7 @@ import streamlit as st
 from app import session
 from app.text import LANGUAGES, glossary, text
 from app.views import html
+from model.translator import Translator
 
 
 def show(selection: session.Selection, pages: Mapping[str, Sequence[st.Page]], *, editable: bool) -> None:
@@ -82,6 +83,15 @@ def _model(selection: session.Selection) -> None:
         on_change=lambda: session.select(model=st.session_state["model"]),
         label_visibility="collapsed",
     )
+    if selection.model in atlases:
+        _card(atlases[selection.model])
+
+
+def _card(atlas: Translator) -> None:
+    """The model's card: what it learned from and whose that is, how good it is; opened without asking the server."""
+    facts = [html.sentence(key, **values) for key, values in session.card_facts(atlas)]
+    listed = "".join(f"<li>{fact}</li>" for fact in facts)
+    html.dialog("model-card", "card.title", f'<ul class="atlas-list">{listed}</ul>', name=atlas.name)
 
 
 def _language(selection: session.Selection) -> None:
@@ -100,10 +110,4 @@ def _glossary() -> None:
     """All terms in one list, opened without asking the server; the buttons in sentences open single entries."""
     terms = glossary().values()
     listed = "".join(f'<div class="entry-row">{html.definition(term)}</div>' for term in terms)
-    st.html(
-        f'<button type="button" class="atlas-open" popovertarget="glossary">{html.sentence("sidebar.glossary")}</button>'
-        f'<div popover id="glossary" class="glossary" role="dialog" aria-label="{html.sentence("sidebar.glossary")}">'
-        f'<button type="button" class="close" popovertarget="glossary" popovertargetaction="hide" '
-        f'aria-label="{html.sentence("sidebar.close")}">×</button>'
-        f"<h3>{html.sentence('sidebar.glossary')}</h3>{listed}</div>{html.entries(terms)}"
-    )
+    html.dialog("glossary", "sidebar.glossary", listed, beside=html.entries(terms))

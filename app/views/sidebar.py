@@ -89,7 +89,11 @@ def _model(selection: session.Selection) -> None:
 
 def _card(atlas: Translator) -> None:
     """The model's card: what it learned from and whose that is, how good it is; opened without asking the server."""
-    facts = [html.sentence(key, **values) for key, values in session.card_facts(atlas)]
+    rows = {id: glossary()[id].name for id in ("produced", "read")}
+    facts = [
+        html.sentence(key, **{name: rows.get(str(value), value) for name, value in values.items()})
+        for key, values in session.card_facts(atlas)
+    ]
     listed = "".join(f"<li>{fact}</li>" for fact in facts)
     html.dialog("model-card", "card.title", f'<ul class="atlas-list">{listed}</ul>', name=atlas.name)
 

@@ -1,5 +1,6 @@
 // Pictures and numbers to take away: what is on the screen, with a caption that says what it is.
 import { widthOf } from "./labels.js";
+import { weightText } from "./opened.js";
 import { CanvasSurface, SvgSurface } from "./surface.js";
 import { element } from "./template.js";
 
@@ -43,11 +44,11 @@ export function pngOf(theme, picture, caption) {
 const quote = value => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
 /** Long form, one line a cell; the caption stands in the last column of the first line. */
-export function csvOf({ axes, map, exact, unit }, caption) {
+export function csvOf({ axes, map, exact }, caption) {
   const lines = [["query_position", "query", "key_position", "key", "weight", "masked", "caption"]];
   axes.rows.items.forEach((query, row) => axes.cols.items.forEach((key, col) => {
     const at = row * map.cols + col, empty = map.states[row] !== "ok" || map.masked[at];
-    lines.push([query.place, query.label, key.place, key.label, empty ? "" : map.values[at].toFixed(exact ? 7 : 5), map.masked[at], lines.length === 1 ? caption.join(" ") : ""]);
+    lines.push([query.place, query.label, key.place, key.label, empty ? "" : exact ? map.values[at].toFixed(7) : weightText({ map, exact }, row, col), map.masked[at], lines.length === 1 ? caption.join(" ") : ""]);
   }));
   return new Blob(["\ufeff", ...lines.map(line => line.map(value => quote(String(value))).join(",") + "\r\n")], { type: "text/csv;charset=utf-8" });
 }

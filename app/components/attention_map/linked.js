@@ -3,6 +3,7 @@ import { elide, widthOf } from "./labels.js";
 import { inkOn, mix } from "./theme.js";
 
 const HEIGHT = 34, LINE = 8, BAR = 4;
+const STRONG = 0.01, FAINT = 0.05; // weights below have no ribbon: those pointed at, and all others
 const ROOMY = { size: 17, padding: 11, gap: 7, least: 38 }, COMPACT = { size: 16, padding: 7, gap: 4, least: 30 };
 
 /** Roomy chips, or closer ones where that keeps a sentence on one line. */
@@ -43,7 +44,7 @@ export function drawLinked(surface, theme, g, { map, axes, probabilities, titles
   const weight = (r, c) => map.masked[r * map.cols + c] ? 0 : Math.min(1, map.values[r * map.cols + c]);
   const ribbon = (r, c, strong) => {
     const value = weight(r, c), from = g.source.chips[c], to = g.target.chips[r];
-    if (value < 0.01) return;
+    if (value < (strong ? STRONG : FAINT)) return;
     surface.curve({ from: [from.x + from.w / 2, from.y + HEIGHT], to: [to.x + to.w / 2, to.y], axis: "y", width: 1 + 8 * value,
       colour: strong ? theme.target : theme.ink, alpha: strong ? Math.max(0.14, 0.82 * value) : (chosen ? 0.05 : 0.2) * value });
   };

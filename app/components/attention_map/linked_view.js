@@ -1,6 +1,6 @@
 // Translate: the two sentences as text, linked with the matrix beside them, and what each step of the decoder saw.
 import { switchable } from "./axes.js";
-import { replaceControls } from "./controls.js";
+import { button, replaceControls } from "./controls.js";
 import { exportBar } from "./export_bar.js";
 import { layerAndHead, sharedControls } from "./switches.js";
 import { drawLinked, layoutLinked } from "./linked.js";
@@ -17,7 +17,7 @@ export class LinkedView {
   constructor(app) {
     this.app = app;
     const { text } = app.payload.header;
-    this.text = new Stage({ name: "text", onDraw: surface => drawLinked(surface, app.theme, this.flow, this.model(), app.focus) });
+    this.text = new Stage({ name: "text", onDraw: (surface, view) => surface.shift(-view.x, -view.y, () => drawLinked(surface, app.theme, this.flow, this.model(), app.focus)) });
     this.buttons = element("div", { class: "maps" });
     this.text.spacer.append(this.buttons);
     this.matrix = new MatrixPanel(app);
@@ -29,7 +29,8 @@ export class LinkedView {
     this.exports = exportBar(app, () => ({ opened: this.opened, picture: this.picture, csv: true }));
     this.steps = element("div", { class: "steps-scroll", tabindex: "0", role: "group", "aria-label": text.steps, "data-testid": "steps" });
     this.path = element("code", { class: "path", dir: "ltr" });
-    this.pair = element("div", { class: "pair linked" }, element("div", { class: "flow" }, this.text.frame, this.sentence, app.live), this.matrix.node);
+    const unpin = button({ name: "reset", label: `✕ ${text.reset}`, title: text.reset_hint, className: "action unpin", onPick: () => app.unpin() });
+    this.pair = element("div", { class: "pair linked" }, element("div", { class: "flow" }, this.text.frame, this.sentence, app.live, unpin), this.matrix.node);
     this.body = element("div", {}, this.pair, this.note, this.path, this.table.details, this.exports);
     this.node = element("div", {}, element("section", { class: "card", "data-testid": "opened" }, this.controls, this.loading, this.body),
       element("section", { class: "card" }, element("h3", {}, text.steps), this.steps));
@@ -47,7 +48,7 @@ export class LinkedView {
     this.say();
     this.path.textContent = pathOf(opened);
     this.note.textContent = [conventionOf(text, opened), removedNote(opened)].filter(Boolean).join(" ");
-    this.steps.replaceChildren(stepTable(app.data, opened, row => this.pointStep(row)));
+    this.steps.replaceChildren(stepTable(header, opened, row => this.pointStep(row)));
     this.table.show(opened, app.focus);
   }
 
@@ -65,7 +66,7 @@ export class LinkedView {
 
   /** A real button over each word: focus lights up what a pointer would. */
   label() {
-    const { app, opened } = this, { axes } = opened, probabilities = this.probabilities();
+    const { app } = this, probabilities = this.probabilities();
     const made = (name, chip, focus, extra) => {
       const node = element("button", { type: "button", class: "map word", dir: "auto", "aria-label": `${chip.item.label}${extra}`, title: chip.label === chip.item.label ? null : chip.item.label, "data-testid": `${name}-${chip.item.index}` });
       Object.assign(node.style, { left: `${chip.x}px`, top: `${chip.y}px`, width: `${chip.w}px`, height: `${chip.h}px` });
@@ -81,7 +82,6 @@ export class LinkedView {
       ...this.flow.source.chips.map((chip, key) => made("source", chip, { query: null, key }, "")),
       ...this.flow.target.chips.map((chip, query) => made("target", chip, { query, key: null }, probabilities[query] === null ? "" : ` ${probabilities[query].toFixed(2)}`)));
     if (name) this.buttons.querySelector(`[data-testid="${name}"]`)?.focus();
-    void axes;
   }
 
   /** How likely each shown target word was when it was written; null for what was never produced (the start token). */
@@ -113,14 +113,13 @@ export class LinkedView {
   }
 
   mark() {
-    const { query } = this.app.focus, rows = query === null ? [] : this.opened.axes.rows.items[query]?.positions ?? [];
-    const shift = this.opened.state.row === "read" ? 1 : 0, shown = new Set(rows.map(row => row - shift));
+    const { query } = this.app.focus, shown = new Set(query === null ? [] : this.opened.axes.rows.items[query]?.positions);
     this.steps.querySelectorAll("tbody tr").forEach((line, i) => line.classList.toggle("on", shown.has(i)));
   }
 
+  /** Step r is row r of the decoder, whichever of its two names the rows carry. */
   pointStep(step) {
-    const position = step === null ? null : step + (this.opened.state.row === "read" ? 1 : 0);
-    const row = position === null ? -1 : this.opened.axes.rows.items.findIndex(item => item.positions.includes(position));
+    const row = this.opened.axes.rows.items.findIndex(item => item.positions.includes(step));
     this.app.point(row < 0 ? null : { query: row, key: null });
   }
 

@@ -49,6 +49,7 @@ class AttentionMap {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": header.view === "linked" ? null : text.matrix_hint });
     this.view = header.view === "linked" ? new LinkedView(this) : new HeadsView(this);
     this.root.replaceChildren(this.view.node, this.tooltip);
+    this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", text.matrix);
     writeState(header, this.state);
   }
@@ -103,9 +104,14 @@ class AttentionMap {
     this.root.querySelector('.map[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
+  unpin() {
+    this.pin = this.hover = null;
+    this.refocus();
+  }
+
   escape(event) {
     if (event.key !== "Escape") return;
-    if (this.pin || this.hover) { this.pin = this.hover = null; this.refocus(); }
+    if (this.pin || this.hover) this.unpin();
     else if (this.payload.header.view === "heads") this.reset();
   }
 

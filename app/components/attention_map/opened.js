@@ -11,10 +11,10 @@ export function openHead({ header, attentions, details }, state, theme) {
   const detail = attention.pooled ? details.get(detailName(header.trace, attention.id, layer, head)) : null;
   if (attention.pooled && !detail) return { attention, layer, head, loading: true };
   const axes = axesOf(header, attention, state);
-  const exact = detail ? { rows: detail.queries, cols: detail.keys, values: detail.values, masked: detail.masked } : mapOf(attention, layer, head);
-  const map = reduce(exact, axes), top = state.scale === "map" ? largest(map.values) : 1, { text } = header;
+  const recorded = detail ? { rows: detail.queries, cols: detail.keys, values: detail.values, masked: detail.masked } : mapOf(attention, layer, head);
+  const map = reduce(recorded, axes), top = state.scale === "map" ? largest(map.values) : 1, { text } = header;
   const messages = map.states.map((found, row) => ({ row, text: { masked: text.no_key, removed: text.all_special }[found] })).filter(message => message.text && map.cols);
-  return { attention, layer, head, axes, map, top, exact: Boolean(detail), bitmap: rasterize(theme, [{ ...map, top }]), runs: maskedRuns(map), messages, text, state };
+  return { attention, layer, head, axes, map, recorded, top, exact: Boolean(detail), bitmap: rasterize(theme, [{ ...map, top }]), runs: maskedRuns(map), messages, text, state };
 }
 
 export const detailName = (trace, attention, layer, head) => [trace, attention, layer, head].join("/");

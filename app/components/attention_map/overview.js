@@ -33,7 +33,7 @@ function layoutGroup(theme, { attention, title, rows, cols }, { x, y, size, name
   const pitch = Math.max(w, 16) + GAP, first = y + (title ? 28 : 0) + 20, columns = [];
   heads.forEach((head, column) => {
     const left = x + names + column * pitch + (head === "mean" ? APART - GAP : 0), long = text.head(head);
-    const short = head === "mean" ? text.mean : String(head + 1), fits = widthOf(theme, long, 12) <= pitch - 3;
+    const short = head === "mean" ? text.mean : String(head + 1), fits = widthOf(theme, long, 12) <= pitch - 8;
     columns.push({ x: left + w / 2, y: first - 11, label: fits ? long : short });
     for (let layer = 0; layer < attention.layers; layer++) maps.push({ attention, layer, head, x: left, y: first + layer * (h + GAP), w, h });
   });
@@ -57,8 +57,9 @@ export function drawMaps(surface, theme, g, { picture, badge }) {
     for (const run of runs) surface.hatch({ x: x + run.col * w / cols, y: y + run.row * h / rows, w: run.length * w / cols, h: run.count * h / rows });
     surface.rect({ x: x - 0.5, y: y - 0.5, w: w + 1, h: h + 1, r: 1.5, stroke: theme.strong });
     if (badge(map)) {
-      surface.rect({ x: x + w - 9, y: y - 5, w: 13, h: 13, r: 6.5, fill: theme.key, stroke: theme.card, width: 1.5 });
-      surface.text({ text: "★", x: x + w - 2.5, y: y + 1.5, size: 8.5, align: "center", fill: theme.card });
+      const far = Math.min(6.5, w * 0.2);
+      surface.rect({ x: x + w - far - 2.5, y: y + 1.5 - far, w: 2 * far, h: 2 * far, r: far, fill: theme.key, stroke: theme.card, width: 1.5 });
+      surface.text({ text: "★", x: x + w - 2.5, y: y + 1.5, size: far * 1.3, align: "center", fill: theme.card });
     }
   }
 }

@@ -1,6 +1,6 @@
 // The same numbers as real tables: the twin of the picture for screen readers, and what each step of the decoder saw.
 import { axesOf } from "./axes.js";
-import { mapOf, reduce, strongest } from "./reduce.js";
+import { reduce, strongest } from "./reduce.js";
 import { element, fill } from "./template.js";
 import { titleOf, weightText } from "./opened.js";
 
@@ -67,11 +67,11 @@ export class TableTwin {
 }
 
 /** Step, what it read, what it wrote, how sure it was, and where the chosen head looked most; always by piece and by step. */
-export function stepTable({ header, attentions }, opened, onPoint) {
-  const { text, tokens, probabilities } = header, { attention, layer, head, state } = opened;
+export function stepTable(header, opened, onPoint) {
+  const { text, tokens, probabilities } = header, { attention, state } = opened;
   const pieces = { ...state, unit: "pieces", row: "produced" };
   const axes = axesOf(header, attention, pieces), hiddenRows = { ...axes, rows: axesOf(header, attention, { ...pieces, special: "show" }).rows };
-  const map = opened.fullMap ?? reduce(mapOf(attention, layer, head), hiddenRows);
+  const map = reduce(opened.recorded, hiddenRows);
   const rows = tokens.produced.labels.map((label, row) => {
     const col = map.states[row] === "ok" ? strongest(map, { row }) : null;
     const looked = col === null ? element("td", {}, text.all_special)

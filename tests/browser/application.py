@@ -26,12 +26,15 @@ OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 
 @contextlib.contextmanager
-def serve(log: Path) -> Iterator[str]:
-    """Start the server as `make run` does, on a free port; yield its address once it is warm."""
+def serve(log: Path, program: str = "streamlit") -> Iterator[str]:
+    """Start the server as `make run` does, on a free port; yield its address once it is warm.
+
+    `program`: the module whose command line is Streamlit's.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
+    command = [sys.executable, "-m", program, "run", "app/server.py"]
     options = {"server.port": port, "server.address": "127.0.0.1", "server.headless": "true"}
     for name, value in options.items():
         command += [f"--{name}", str(value)]

@@ -24,6 +24,7 @@ from model.alignment import baseline, extract, pharaoh
 from model.alignment.extract import ROWS, Choice, WordWeights
 from model.alignment.metrics import Counts, alignment_error_rate, interval
 from model.alignment.words import indices
+from model.training import evaluate
 from model.training.guide import read_lines
 
 LONGEST = 15  # words of an alibi pair that is used: longer ones are far from the sentences that the models learned
@@ -60,7 +61,7 @@ def main() -> None:
     languages = Languages.of(atlas.name, arguments.data)
     figures: dict[str, Any] = {}
     if not arguments.no_translation:
-        figures["quality"] = translation(atlas, languages, arguments.data)
+        figures["quality"] = translation(atlas, languages, arguments.data, arguments.beam)
     if not arguments.no_alignment:
         figures["alignment"] = alignment(atlas, languages, arguments.data, arguments.eflomal)
     if arguments.write_card:
@@ -74,6 +75,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of test, train and gold files")
     parser.add_argument("--eflomal", default=shutil.which("eflomal-align"), help="the program eflomal-align")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--beam", type=int, default=1, help="also translate with a beam of this size")
     parser.add_argument("--write-card", action="store_true", help="put the figures into the checkpoint's card.toml")
     parser.add_argument("--no-translation", action="store_true")
     parser.add_argument("--no-alignment", action="store_true")
@@ -83,8 +85,8 @@ def parse() -> argparse.Namespace:
 # Translation
 
 
-def translation(atlas: Any, languages: Languages, data: Path) -> dict[str, Any]:
-    """BLEU and chrF, greedy and with a beam of 4."""
+def translation(atlas: Any, languages: Languages, data: Path, beam: int) -> dict[str, Any]:
+    """BLEU and chrF, greedy (in batches) and, if asked for, with a beam (sentence by sentence, so ten times as slow)."""
     references: dict[str, list[str]] = {}
     for source, target in pairs_of(data / f"{languages.stem}.test.tsv", languages.flip):
         references.setdefault(source, []).append(target)
@@ -99,18 +101,22 @@ def translation(atlas: Any, languages: Languages, data: Path) -> dict[str, Any]:
     print(f"Translation of {len(references)} test sentences, up to {most} references each")
     print(f"{'':10} {'BLEU':>6} {'chrF':>6} {'BLEU, lower case':>17} {'seconds':>8}")
     scores: dict[str, dict[str, float]] = {}
-    for label, beam in (("greedy", 1), ("beam 4", 4)):
+    for size in dict.fromkeys((1, beam)):
+        label = "greedy" if size == 1 else f"beam {size}"
         begun = time.perf_counter()
-        outputs = [atlas.translate(source, beam=beam).text for source in references]
+        if size == 1:
+            outputs = evaluate.translate(atlas.model, atlas.tokenizers, list(references))
+        else:
+            outputs = [atlas.translate(source, beam=size).text for source in references]
         seconds = time.perf_counter() - begun
         scores[label] = {key: round(metric.corpus_score(outputs, streams).score, 1) for key, metric in metrics.items()}
         bleu, chrf, lower = scores[label].values()
         print(f"{label:10} {bleu:6.1f} {chrf:6.1f} {lower:17.1f} {seconds:8.0f}")
     print(f"sacrebleu: {metrics['bleu'].get_signature()}")
+    with_beam = {f"{key}_beam_{beam}": scores[f"beam {beam}"][key] for key in ("bleu", "chrf") if beam > 1}
     return {
         **scores["greedy"],
-        "bleu_beam_4": scores["beam 4"]["bleu"],
-        "chrf_beam_4": scores["beam 4"]["chrf"],
+        **with_beam,
         "bleu_tokenize": tokenize,
         "test_sentences": len(references),
     }

@@ -167,7 +167,7 @@ def _code(parts: Sequence[Callable[..., Any] | type]) -> None:
 
 
 def _terms(name: str) -> None:
-    found = html.terms_in(html.keys(f"{name}."))
+    found = html.terms_in(html.keys(f"{name}.") + html.keys("picture."))
     if found:
         st.html(
             f'<div class="atlas-terms"><span>{html.sentence("page.terms")}</span>'

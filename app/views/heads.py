@@ -47,12 +47,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace) -> None
         tell(remark)
     with st.container(key="stage"):
         overview(selection, atlas, trace)
-    named = [
-        html.sentence(f"heads.guided_{entry['row']}", head=picture.Head(int(str(entry["layer"])), int(str(entry["head"]))).name)
-        for entry in picture.guided(atlas)
-    ]
-    if named:
-        html.bullets(named)
+    picture.name_guided(atlas)
 
 
 @st.fragment

@@ -11,6 +11,7 @@ from app import session
 from app.components.attention_map import attention_map, pack, pack_detail
 from app.components.attention_map.payload import LARGEST
 from app.text import section, text
+from app.views import html
 from model.alignment import words
 from model.trace import Trace
 from model.translator import Translator
@@ -53,6 +54,13 @@ def aligning_head(atlas: Translator, row: str) -> Head:
         if entry.get("row") == row:
             return Head(int(str(entry["layer"])), int(str(entry["head"])))
     return Head(atlas.config.decoder_layers - 1, None)
+
+
+def name_guided(atlas: Translator) -> None:
+    """Say which heads were guided: what they show was taught, not found."""
+    entries = [(Head(int(str(entry["layer"])), int(str(entry["head"]))), entry["row"]) for entry in guided(atlas)]
+    if entries:
+        html.bullets([html.sentence(f"picture.guided_{row}", head=html.Ours(head.name)) for head, row in entries])
 
 
 def caption(selection: session.Selection, trace: Trace) -> dict[str, str]:

@@ -42,6 +42,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         warn(selection, atlas, trace)
         with st.container(key="stage"):
             picture.draw(selection, atlas, trace, view="linked", attentions=("decoder.cross_attention",), defaults=opening(atlas))
+        picture.name_guided(atlas)
 
     return Anatomy(
         "translate",

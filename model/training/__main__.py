@@ -74,20 +74,16 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def tokenizers_for(folder: Path, pairs: list[tuple[str, str]], kind: str, vocab: int) -> Tokenizers:
+def make_tokenizers(folder: Path, pairs: list[tuple[str, str]], kind: str, vocab: int) -> None:
     """The tokenizers of this run, trained on its pairs the first time."""
     if (folder / "tokenizer.json").exists() or (folder / "tokenizer.target.json").exists():
-        return load_tokenizers(folder)
+        return
     sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
     if kind == "shared-bpe":
-        shared = train_bpe([*sources, *targets], vocab)
-        made = Tokenizers(shared, shared)
-        shared.save(folder / "tokenizer.json")
+        train_bpe([*sources, *targets], vocab).save(folder / "tokenizer.json")
     else:
-        made = Tokenizers(train_bpe(sources, vocab), train_characters(targets, minimum=2))
-        made.source.save(folder / "tokenizer.source.json")
-        made.target.save(folder / "tokenizer.target.json")
-    return made
+        train_bpe(sources, vocab).save(folder / "tokenizer.source.json")
+        train_characters(targets, minimum=2).save(folder / "tokenizer.target.json")
 
 
 def has_bfloat16(device: torch.device) -> bool:
@@ -105,7 +101,10 @@ def main(words: list[str] | None = None) -> None:
     device = torch.device("cuda", group.rank % torch.cuda.device_count()) if torch.cuda.is_available() else torch.device("cpu")
     options.output.mkdir(parents=True, exist_ok=True)
     pairs, held_out = read_pairs(options.pairs), read_pairs([options.valid])
-    tokenizers = tokenizers_for(options.output, pairs, options.tokenizer, options.vocab)
+    if group.rank == 0:
+        make_tokenizers(options.output, pairs, options.tokenizer, options.vocab)
+    group.wait()  # the others read what the first has written
+    tokenizers = load_tokenizers(options.output)
     shared = tokenizers.source is tokenizers.target
     config = ModelConfig(
         source_vocab_size=len(tokenizers.source), target_vocab_size=len(tokenizers.target), d_model=options.d_model,
@@ -158,12 +157,14 @@ def main(words: list[str] | None = None) -> None:
     run = Run(options.output, model, batches, settings, check, group, report, device)
     note = {"command": shlex.join(["python", "-m", "model.training", *(words or sys.argv[1:])]), "languages": options.languages,
             "longest_words": max(len(source.split()) for source, _ in pairs)}  # fmt: skip
-    (options.output / "run.json").write_text(json.dumps(note, ensure_ascii=False, indent=2), encoding="utf-8")
+    if group.rank == 0:
+        (options.output / "run.json").write_text(json.dumps(note, ensure_ascii=False, indent=2), encoding="utf-8")
     deadline = time.monotonic() + 60 * options.minutes if options.minutes else None
     progress = run.train(stop=lambda: deadline is not None and time.monotonic() > deadline)
     bar.close()
     if group.rank == 0 and progress.best is not None:
         finish(run, tokenizers, config)
+    group.leave()
 
 
 def finish(run: Run, tokenizers: Tokenizers, config: ModelConfig) -> None:

@@ -76,8 +76,19 @@ class Group:
         """The group that torchrun started, or this process alone."""
         if "RANK" not in os.environ:
             return cls()
-        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        if not dist.is_initialized():
+            dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
         return cls(dist.get_rank(), dist.get_world_size())
+
+    def wait(self) -> None:
+        """Go on when every process has come here."""
+        if self.size > 1:
+            dist.barrier()
+
+    def leave(self) -> None:
+        """The end of the group."""
+        if self.size > 1:
+            dist.destroy_process_group()
 
     def total(self, *values: Tensor) -> list[float]:
         """The sum of each value over all processes."""

@@ -55,7 +55,7 @@ def run(
     quick: dict[str, Any] = {"steps": 12, "warmup": 10, "check_every": 4, "snapshots": 2}
 
     def check(model: EncoderDecoder) -> Log:
-        return {"score": float(model.encoder.layers[0].feed_forward.expand.bias.sum())}
+        return {"score": model.encoder.layers[0].feed_forward.expand.bias.detach().sum().item()}
 
     batches = Batches(pairs or examples(80), batch_tokens, seed=3)
     return Run(folder, made, batches, Settings(**{**quick, **settings}), check, group or Group())

@@ -165,7 +165,7 @@ class TestUpdate:
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
         before = [parameter.detach().clone() for parameter in model.parameters()]
         line = update(model, optimizer, collate(task.examples(6)), Settings(steps=1, clip=0.01))
-        moved = sum(float((new - old).square().sum()) for new, old in zip(model.parameters(), before, strict=True))
+        moved = sum(float((new.detach() - old).square().sum()) for new, old in zip(model.parameters(), before, strict=True))
         assert line["gradient"] > 0.01
         assert moved**0.5 == pytest.approx(0.01, rel=1e-3)
 
@@ -195,9 +195,9 @@ class TestGuidedHeads:
 
     def test_they_learn_their_links_and_the_model_its_task(self, tmp_path: Path) -> None:
         """On the row that reads a word the head finds its source; on the row that produces it, where it will come from."""
-        settings = {"steps": 220, "warmup": 60, "check_every": 1000, "factor": 3.0, "clip": 5.0}
+        settings = {"steps": 80, "warmup": 30, "check_every": 1000, "factor": 0.5, "clip": 5.0}
         run = task.run(tmp_path, task.model(d_model=32, d_ff=64, dropout=0.0), task.examples(400), 220, guided=GUIDED,
-                       guide_factor=0.5, **settings)  # fmt: skip
+                       guide_factor=1.0, **settings)  # fmt: skip
         batch = collate(task.examples(40, seed=9), guided=True)
         before, loss_before = self.weight_on_links(run, batch), evaluate.loss(run.model, task.examples(40, seed=9))
         run.train()

@@ -26,7 +26,7 @@ export class HeadsView {
       onDraw: (surface, view) => drawLines(surface, app.theme, this.linesAt, this.lineModel(), app.focus, view),
       onPoint: (x, y, event) => app.point(hitLines(this.linesAt, this.opened.axes, x, y, this.lines.view), event),
       onLeave: () => app.point(null),
-      onPress: (x, y) => app.fix(hitLines(this.linesAt, this.opened.axes, x, y, this.lines.view)),
+      onPress: (x, y) => app.fix(hitLines(this.linesAt, this.opened.axes, x, y, this.lines.view), { from: this.lines.frame }),
     });
     this.table = new TableTwin(text);
     this.controls = element("div", { class: "controls" });
@@ -93,6 +93,7 @@ export class HeadsView {
   refocus(from) {
     if (!this.opened || this.opened.loading) return;
     const { focus } = this.app;
+    if (from === this.lines.frame && (focus.query !== null || focus.key !== null)) this.matrix.reveal(focus);
     if (from !== this.lines.frame && focus.query !== null) this.lines.reveal({ x: 0, y: this.linesAt.rowY(focus.query) - 14, w: 1, h: 28 }, 0, this.linesAt.top);
     this.matrix.paint();
     this.lines.paint(this.app.theme);

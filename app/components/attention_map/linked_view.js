@@ -104,8 +104,10 @@ export class LinkedView {
     this.text.paint(this.app.theme);
   }
 
-  refocus() {
+  refocus(from) {
     if (this.opened.loading) return;
+    const { focus } = this.app;
+    if (from !== this.matrix.stage.frame && (focus.query !== null || focus.key !== null)) this.matrix.reveal(focus);
     this.paint();
     this.say();
     this.table.follow(this.app.focus);
@@ -114,7 +116,12 @@ export class LinkedView {
 
   mark() {
     const { query } = this.app.focus, shown = new Set(query === null ? [] : this.opened.axes.rows.items[query]?.positions);
-    this.steps.querySelectorAll("tbody tr").forEach((line, i) => line.classList.toggle("on", shown.has(i)));
+    const lines = [...this.steps.querySelectorAll("tbody tr")], head = this.steps.querySelector("thead").offsetHeight;
+    lines.forEach((line, i) => line.classList.toggle("on", shown.has(i)));
+    const first = lines.find(line => line.classList.contains("on")), { scrollTop, clientHeight } = this.steps;
+    if (!first) return;
+    if (first.offsetTop - head < scrollTop) this.steps.scrollTop = first.offsetTop - head;
+    else if (first.offsetTop + first.offsetHeight > scrollTop + clientHeight) this.steps.scrollTop = first.offsetTop + first.offsetHeight - clientHeight;
   }
 
   /** Step r is row r of the decoder, whichever of its two names the rows carry. */

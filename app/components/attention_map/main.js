@@ -125,7 +125,8 @@ class AttentionMap {
   }
 
   /** A press marks something until it is pressed again; the keyboard keeps its mark. */
-  fix(focus, { keep = false } = {}) {
+  fix(focus, { keep = false, from } = {}) {
+    this.from = from;
     const again = JSON.stringify(focus) === JSON.stringify(this.pin ?? null);
     this.pin = again && !keep ? null : focus;
     this.refocus();

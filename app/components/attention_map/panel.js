@@ -2,6 +2,7 @@
 import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
 import { drawScale, layoutScale, paintScale } from "./scale.js";
 import { scaleEnd } from "./opened.js";
+import { strongest } from "./reduce.js";
 import { Stage } from "./stage.js";
 import { element } from "./template.js";
 
@@ -15,7 +16,7 @@ export class MatrixPanel {
       onDraw: (surface, view) => drawMatrix(surface, app.theme, this.geometry, this.opened, app.focus, view),
       onPoint: (x, y, event) => app.point(hitMatrix(this.geometry, this.opened.axes, x, y, this.stage.view), event),
       onLeave: () => app.point(null),
-      onPress: (x, y) => app.fix(hitMatrix(this.geometry, this.opened.axes, x, y, this.stage.view)),
+      onPress: (x, y) => app.fix(hitMatrix(this.geometry, this.opened.axes, x, y, this.stage.view), { from: this.stage.frame }),
     });
     const { text } = app.payload.header, { frame } = this.stage;
     for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": text.matrix, "aria-description": text.matrix_hint })) frame.setAttribute(name, value);
@@ -39,6 +40,12 @@ export class MatrixPanel {
 
   paint() {
     this.stage.paint(this.app.theme);
+  }
+
+  /** Brings what is pointed at elsewhere into sight: its row, its column, or for a row alone its largest cell. */
+  reveal({ query, key }) {
+    const { map } = this.opened, row = query ?? strongest(map, { col: key }), col = key ?? strongest(map, { row: query });
+    if (row !== null && col !== null) this.stage.reveal(boxOfCell(this.geometry, row, col), this.geometry.left, this.geometry.top);
   }
 
   /** The whole matrix with its scale, for export. */
@@ -70,7 +77,7 @@ export class MatrixPanel {
     const [toRow, toCol] = start && event.key.startsWith("Arrow") ? [0, 0] : move;
     const next = { query: Math.max(0, Math.min(rows, toRow)), key: Math.max(0, Math.min(cols, toCol)) };
     app.hover = null;
-    app.fix(next, { keep: true });
+    app.fix(next, { keep: true, from: this.stage.frame });
     this.stage.reveal(boxOfCell(this.geometry, next.query, next.key), this.geometry.left, this.geometry.top);
   }
 }

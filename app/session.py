@@ -113,13 +113,13 @@ def _from_url(url: Mapping[str, str], before: Selection | None) -> Selection:
     lang = lang if lang in texts.LANGUAGES else texts.DEFAULT_LANGUAGE
     asked = url.get("model", before.model if before else "")
     name = asked if asked in models() else _default_model(lang)
-    beam = int(url["beam"]) if url.get("beam", "").isdecimal() else BEAMS[0]
+    beam = {str(size): size for size in BEAMS}.get(url.get("beam", ""), BEAMS[0])
     return Selection(
         lang,
         name,
         url["text"] if "text" in url else first_example(name),
         url.get("target"),
-        beam if beam in BEAMS else BEAMS[0],
+        beam,
         "" if asked == name else asked,
     )
 

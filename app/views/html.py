@@ -115,10 +115,10 @@ def _cell(kind: str, value: object) -> str:
 
 def dialog(id: str, key: str, content: str, *, beside: str = "", **values: object) -> None:
     """A button that opens a box over the page, in the browser alone. `content` and `beside` are HTML made by this file."""
-    name, close = sentence(key, **values), sentence("sidebar.close")
+    name, close = sentence(key, **values), escape(text("sidebar.close"))
     st.html(
         f'<button type="button" class="atlas-open" popovertarget="{id}">{name}</button>'
-        f'<div popover id="{id}" class="glossary" role="dialog" aria-label="{name}">'
+        f'<div popover id="{id}" class="glossary" role="dialog" aria-label="{escape(text(key, **values))}">'
         f'<button type="button" class="close" popovertarget="{id}" popovertargetaction="hide" aria-label="{close}">×</button>'
         f"<h3>{name}</h3>{content}</div>{beside}"
     )

@@ -47,8 +47,7 @@ screenshots: $(VENV)/dev.stamp ## every page x two widths x light and dark x Eng
 
 benchmarks: $(VENV)/bench.stamp ## the figures of speed, each beside its rival (quality: python -m benchmarks.quality --help)
 	@$(PYTHON) -m tests.browser.chromium --install
-	for script in $$(grep -l '^if __name__' benchmarks/*.py | grep -v quality); do \
-		$(PYTHON) -m "benchmarks.$$(basename "$$script" .py)"; done
+	$(PYTHON) -m benchmarks
 
 train: $(VENV)/train.stamp ## how to train a model
 	@$(PYTHON) -m model.training --help

@@ -206,9 +206,10 @@ def translation(name: str, source: str, beam: int = 1) -> Translation:
 
 def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> Trace:
     """One forced pass over the given target, or over the model's own translation. Never change what it returns."""
-    if len(source) + len(target or "") <= 300:
-        return _short_trace(name, source, target, beam)
-    return _long_trace(name, source, target, beam)
+    tokenizers = load(name).tokenizers
+    written = len(translation(name, source, beam).produced if target is None else tokenizers.target.encode(target))
+    recorded = _short_trace if len(tokenizers.source.encode(source)) + written <= 120 else _long_trace
+    return recorded(name, source, target, beam)
 
 
 @st.cache_resource(show_spinner=False, max_entries=96)
@@ -222,17 +223,7 @@ def _long_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
 
 
 def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
-    return load(name).trace(source, _target(name, source, target, beam))
-
-
-def _target(name: str, source: str, target: str | None, beam: int) -> str | None:
-    """What the forced pass runs over. None lets the model decode once more: where its output, typed again, is cut otherwise."""
-    if target is not None:
-        return target
-    own, tokenizer = translation(name, source, beam), load(name).tokenizers.target
-    produced = [token.id for token in own.produced if not token.special]
-    typed = [token.id for token in tokenizer.encode(own.text)]
-    return own.text if produced == typed or beam != BEAMS[0] else None
+    return load(name).trace(source, translation(name, source, beam) if target is None else target)
 
 
 # ----- altered models
@@ -251,7 +242,8 @@ def altered(name: str, source: str, target: str | None, beam: int, variant: str)
     "mean:<attention>", every head of that attention reads with the mean of all heads.
     """
     atlas = load(name)
-    return atlas.trace(source, _target(name, source, target, beam), _edits(atlas, variant)).log_probabilities
+    forced = translation(name, source, beam) if target is None else target
+    return atlas.trace(source, forced, _edits(atlas, variant)).log_probabilities
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
@@ -334,7 +326,7 @@ def card_facts(atlas: Translator) -> list[tuple[str, dict[str, object]]]:
     if data := card.get("data"):
         facts += [
             ("card.data", {"name": data["name"]}),
-            ("card.licence", {"licence": data["licence"], "attribution": data["attribution"]}),
+            ("card.licence", {"licence": card["model"]["licence"], "attribution": data["attribution"]}),
         ]
     if quality := card.get("quality"):
         facts.append(("card.quality", {key: quality[key] for key in ("bleu", "chrf", "test_sentences")}))

@@ -1,10 +1,10 @@
 """A small, real Transformer that can be looked into.
 
-    >>> import model
-    >>> atlas = model.load("en-fr")
-    >>> print(atlas.translate("I love you.").text)
-    >>> trace = atlas.trace("I love you.", "Je t'aime.")
-    >>> print(trace["decoder.layers.1.cross_attention.weights"].tensor.shape)
+>>> import model
+>>> atlas = model.load("en-fr")
+>>> print(atlas.translate("I love you.").text)
+>>> trace = atlas.trace("I love you.", "Je t'aime.")
+>>> print(trace["decoder.layers.1.cross_attention.weights"].tensor.shape)
 """
 
 import model.alignment.metrics

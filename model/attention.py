@@ -123,8 +123,8 @@ class KeyValueCache:
         key, value = attention.keys_and_values(memory, positions)
         if earlier is not None:
             key, value = torch.cat((earlier[0], key), dim=2), torch.cat((earlier[1], value), dim=2)
-        self.kept[attention.path] = key, value
-        return key, value
+        self.kept[attention.path] = key.contiguous(), value.contiguous()  # head by head, as every later step reads them
+        return self.kept[attention.path]
 
     def select(self, rows: Int[Tensor, " beams"]) -> None:
         """Keep these sentences of the batch, in this order (a beam search carries on from some of its beams)."""

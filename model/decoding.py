@@ -65,17 +65,16 @@ def greedy_steps(
     limit = min(limit or length_limit(source.shape[1]), longest_output(config))
     memory = model.encode(source, source_mask)
     cache = KeyValueCache() if cached else None
-    target = torch.full((source.shape[0], 1), config.start, device=source.device)
+    read = torch.full((source.shape[0], 1), config.start, device=source.device)
     ended = torch.zeros(source.shape[0], dtype=torch.bool, device=source.device)
     for index in range(limit):
-        read = target[:, -1:] if cached else target
         log_probabilities = model.decode(read, memory, source_mask, cache=cache)[:, -1].float().log_softmax(dim=-1)
         chosen = log_probabilities.argmax(dim=-1).masked_fill(ended, config.padding)
         yield Step(index, log_probabilities, chosen)
         ended = ended | (chosen == config.end)
         if bool(ended.all()):
             return
-        target = torch.cat((target, chosen[:, None]), dim=1)
+        read = chosen[:, None] if cached else torch.cat((read, chosen[:, None]), dim=1)
 
 
 def greedy(

@@ -102,7 +102,10 @@ class Tokenizer:
         return tuple(tokens)
 
     def save(self, path: Path) -> None:
-        path.write_text(json.dumps(json.loads(self.engine.to_str()), ensure_ascii=False, indent=0), encoding="utf-8")
+        """Write the vocabulary and the rules; put in place at once, so that a kill leaves no half of it."""
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(json.loads(self.engine.to_str()), ensure_ascii=False, indent=0), encoding="utf-8")
+        new.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":

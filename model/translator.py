@@ -11,7 +11,7 @@ from torch import Tensor
 from model.checkpoint import SHIPPED, CheckpointError, Tokenizers, available, load_card, shown
 from model.checkpoint import load as load_checkpoint
 from model.config import ModelConfig
-from model.decoding import beam, greedy
+from model.decoding import Hypothesis, beam, greedy
 from model.tokenizer import END, START, Token, special
 from model.trace import Edit, Trace, tracing
 from model.transformer import EncoderDecoder
@@ -76,16 +76,17 @@ class Translator:
             stopped="end" if hypothesis.ended else "limit",
         )
 
-    def trace(self, source: str, target: str | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
+    def trace(self, source: str, target: str | Translation | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
         """One forced pass over a pair, everything recorded; without a target, over the model's own greedy output.
+
+        A `Translation` as the target is taken token for token; typed again, its text might be cut into other pieces.
 
         With `edits` (path -> function from tensor to tensor) the values at those paths are changed as they are computed.
         """
         tokens = self.source_tokens(source)
-        if target is None:
-            ids = self._search(tokens, 1, None).ids
-            text = self.tokenizers.target.decode(ids)
-            pieces = tuple(token for token in self.tokenizers.target.produced(ids) if token.id != END)
+        target = self.translate(source) if target is None else target
+        if isinstance(target, Translation):
+            text, pieces = target.text, tuple(token for token in target.produced if not token.special)
         else:
             text, pieces = target, self.tokenizers.target.encode(target)
         read = self._checked((special(START), *pieces))
@@ -104,7 +105,7 @@ class Translator:
             target_text=text,
         )
 
-    def _search(self, source: Sequence[Token], size: int, limit: int | None) -> Any:
+    def _search(self, source: Sequence[Token], size: int, limit: int | None) -> Hypothesis:
         ids = self._batch(source)
         return greedy(self.model, ids, limit=limit)[0] if size == 1 else beam(self.model, ids, size, limit)[0]
 

@@ -26,18 +26,17 @@ def summed(terms: Sequence[float], digits: int = 2) -> str:
 def log_likelihood(log_probabilities: Sequence[float]) -> str:
     """log P of a translation as the sum over its tokens."""
     total = sum(log_probabilities)
-    whole = rf"P = e^{{{number(total)}}} = {probability(math.exp(total))}"
+    whole = rf"P = e^{{{number(total)}}} = {probability(total)}"
     return rf"\log P = {summed(log_probabilities)} = {number(total)}, \qquad {whole}"
 
 
-def probability(value: float) -> str:
-    """A probability in LaTeX: small ones as a power of ten."""
-    if value >= 0.001:
-        return number(value, 3)
-    if value == 0:
-        return r"0"
-    exponent = math.floor(math.log10(value))
-    return rf"{value / 10**exponent:.1f} \cdot 10^{{{exponent}}}"
+def probability(logarithm: float) -> str:
+    """The probability with this natural logarithm, in LaTeX: small ones as a power of ten, however small."""
+    if logarithm >= math.log(0.001):
+        return number(math.exp(logarithm), 3)
+    exponent = math.floor(logarithm / math.log(10))
+    leading = f"{10 ** (logarithm / math.log(10) - exponent):.1f}"
+    return rf"1.0 \cdot 10^{{{exponent + 1}}}" if leading == "10.0" else rf"{leading} \cdot 10^{{{exponent}}}"
 
 
 def largest_weight(trace: Trace, path: str, head: int) -> tuple[int, int]:

@@ -126,7 +126,8 @@ def dialog(id: str, key: str, content: str, *, beside: str = "", **values: objec
 
 def number(value: float, digits: int = 2) -> str:
     """A number as it is printed everywhere: fixed digits, a real minus sign."""
-    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    shown = f"{value:.{digits}f}"
+    return (shown if float(shown) else shown.lstrip("-")).replace("-", "\N{MINUS SIGN}")
 
 
 def joined(parts: Sequence[str]) -> str:

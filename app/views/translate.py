@@ -14,6 +14,7 @@ from app.views.anatomy import Anatomy, Export, Formula, Shape, model_of, show, t
 from app.views.sidebar import sentence_box
 from model.attention import MultiHeadAttention
 from model.config import paper_base
+from model.tokenizer import printable
 from model.trace import Trace
 from model.translator import Translator
 
@@ -131,20 +132,20 @@ def choose_decoding(selection: session.Selection) -> None:
 
 def answer(selection: session.Selection, trace: Trace) -> None:
     """The translation and its score, or the one written by hand. (Each token's probability is in the picture.)"""
-    score = html.number(sum(trace.log_probabilities))
+    own = session.translation(selection.model, selection.text, selection.beam)
     with st.container(key="answer"):
         if selection.target is not None:
-            own = session.translation(selection.model, selection.text, selection.beam)
+            yours = html.number(sum(trace.log_probabilities))
             html.heading("translate.yours")
             write_target(selection.target)
-            html.prose("translate.scores", kind="quiet", yours=score, own=html.number(own.score), translation=own.text)
+            html.prose("translate.scores", kind="quiet", yours=yours, own=html.number(own.score), translation=own.text)
             return
         language = session.languages(selection.model)[1]
         st.html(
             f'<div role="group" aria-label="{html.sentence("translate.result")}"><p class="atlas-translation" lang="{language}">'
             f"{html.literal(trace.target_text or text('translate.nothing'))}</p></div>"
         )
-        html.prose("translate.score", kind="quiet", score=score)
+        html.prose("translate.score", kind="quiet", score=html.number(own.score))
 
 
 def tokens(trace: Trace, log_probabilities: Sequence[float]) -> str:
@@ -181,20 +182,24 @@ def target_box(written: str) -> None:
 
 def warn(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     """Unknown tokens, a translation that was stopped, one that is empty."""
-    unknown = [f"{token.text} ({position})" for position, token in enumerate(trace.source) if token.unknown]
+    unknown = [f"{printable(token.text)} ({position})" for position, token in enumerate(trace.source) if token.unknown]
     if unknown:
         html.notice("warning", "translate.unknown", count=len(unknown), tokens=html.joined(unknown))
-    weights = picture.aligning_head(atlas, "produced").weights(trace)
-    for row, token in enumerate(trace.produced):
-        if token.unknown:
-            column = int(weights[row].argmax())
-            html.notice("warning", "translate.unknown_produced", step=row + 1, guess=trace.source[column].label, position=column)
-    if selection.target is None:
-        own = session.translation(selection.model, selection.text, selection.beam)
-        if own.stopped == "limit":
-            html.notice("warning", "translate.stopped", count=len(own.produced))
-        elif len(own.produced) == 1:
-            html.notice("warning", "translate.empty")
+    unknown = [f"{printable(token.text)} ({row})" for row, token in enumerate(trace.produced) if token.unknown]
+    if selection.target is not None:
+        if unknown:
+            html.notice("warning", "translate.unknown_written", count=len(unknown), tokens=html.joined(unknown))
+        return
+    if unknown:
+        weights = picture.aligning_head(atlas, "produced").weights(trace)
+        rows = [row for row, token in enumerate(trace.produced) if token.unknown]
+        guesses = [f"{row + 1} → {trace.source[int(weights[row].argmax())].label}" for row in rows]
+        html.notice("warning", "translate.unknown_produced", count=len(rows), guesses=html.joined(guesses))
+    own = session.translation(selection.model, selection.text, selection.beam)
+    if own.stopped == "limit":
+        html.notice("warning", "translate.stopped", count=len(own.produced))
+    elif len(own.produced) == 1:
+        html.notice("warning", "translate.empty")
 
 
 # ----- beneath the picture

@@ -56,7 +56,7 @@ class Spread:
 
 def spread(trace: Trace, attention: str) -> Spread:
     """Single heads beside the mean over heads, for one kind of attention."""
-    layers = []
+    layers: list[Tensor] = []
     while (path := f"{attention.replace('.', f'.layers.{len(layers)}.')}.weights") in trace:
         layers.append(trace[path].tensor[0].double())
     weights = torch.stack(layers)
@@ -70,4 +70,5 @@ def spread(trace: Trace, attention: str) -> Spread:
 
 def entropy(weights: Float[Tensor, "*rows key"]) -> Float[Tensor, "*rows"]:
     """The entropy of each row in bits; a weight of 0 adds nothing."""
-    return -torch.special.xlogy(weights, weights).sum(dim=-1) / math.log(2)
+    nats: Tensor = -torch.special.xlogy(weights, weights).sum(dim=-1)
+    return nats / math.log(2)

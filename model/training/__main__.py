@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from model.alignment.words import split
 from model.checkpoint import Tokenizers, load_tokenizers, save, weights
 from model.config import ModelConfig
 from model.tokenizer import train_bpe, train_characters
@@ -90,7 +91,7 @@ def has_bfloat16(device: torch.device) -> bool:
     """Whether bfloat16 is computed in hardware here; in software it is several times slower than float32."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return bool(torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported())  # type: ignore[no-untyped-call]
 
 
 def main(words: list[str] | None = None) -> None:
@@ -156,7 +157,7 @@ def main(words: list[str] | None = None) -> None:
     batches = Batches(train, options.batch_tokens, options.seed, options.join)
     run = Run(options.output, model, batches, settings, check, group, report, device)
     note = {"command": shlex.join(["python", "-m", "model.training", *(words or sys.argv[1:])]), "languages": options.languages,
-            "longest_words": max(len(source.split()) for source, _ in pairs)}  # fmt: skip
+            "longest_words": max(len(split(source, split_punctuation=True)) for source, _ in pairs)}  # fmt: skip
     if group.rank == 0:
         (options.output / "run.json").write_text(json.dumps(note, ensure_ascii=False, indent=2), encoding="utf-8")
     deadline = time.monotonic() + 60 * options.minutes if options.minutes else None

@@ -86,7 +86,9 @@ def examples(pairs: Sequence[tuple[str, str]], source: Tokenizer, target: Tokeni
 
 @dataclass(frozen=True)
 class Batches:
-    """An endless, seeded stream of batches, each of at most `tokens` target tokens (padding counted).
+    """An endless, seeded stream of batches, each of at most `tokens` source and `tokens` target tokens, padding counted.
+
+    (A single longer example is a batch of its own.)
 
     `join`: the share of examples that are two to four pairs put together, so that longer inputs are learned too.
     """
@@ -95,7 +97,6 @@ class Batches:
     tokens: int
     seed: int
     join: float = 0.0
-    guided: bool = False
     _epochs: dict[int, list[list[Example]]] = field(default_factory=dict)
 
     def epoch(self, number: int) -> list[list[Example]]:
@@ -117,10 +118,13 @@ class Batches:
             at += count
         pool.sort(key=lambda example: (len(example.target), len(example.source)))  # stable: shuffled among equals
         batches: list[list[Example]] = [[]]
+        longest = 0
         for example in pool:
-            longest = max(len(example.target), len(example.source)) + 1
+            length = max(len(example.target), len(example.source)) + 1
+            longest = max(longest, length)
             if batches[-1] and (len(batches[-1]) + 1) * longest > self.tokens:
                 batches.append([])
+                longest = length
             batches[-1].append(example)
         chance.shuffle(batches)
         return batches

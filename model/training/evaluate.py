@@ -1,8 +1,6 @@
 """How good a model is: loss on held-out pairs, BLEU and chrF against every reference of a sentence."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,19 +13,6 @@ from model.tokenizer import END, PADDING
 from model.training.data import Example, collate, pad
 from model.training.loss import summed_cross_entropy
 from model.transformer import EncoderDecoder
-
-
-@dataclass(frozen=True)
-class Quality:
-    """`loss` is the unsmoothed cross-entropy per target token, in nats; its exponential is the perplexity."""
-
-    loss: float
-    bleu: float
-    chrf: float
-
-    @property
-    def perplexity(self) -> float:
-        return math.exp(self.loss)
 
 
 @torch.inference_mode()

@@ -53,8 +53,6 @@ class Settings:
     cooldown: int = 0
     smoothing: float = 0.1
     clip: float = 1.0
-    batch_tokens: int = 2048
-    join: float = 0.0
     guided: tuple[GuidedHead, ...] = ()
     guide_factor: float = 0.1
     autocast: bool = False
@@ -269,4 +267,5 @@ class Run:
         if self.group.rank == 0 and log.exists():
             lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
             kept = [line for line in lines if line.endswith("\n") and json.loads(line)["step"] <= self.progress.step]
-            log.write_text("".join(kept), encoding="utf-8")
+            (self.folder / "log.new").write_text("".join(kept), encoding="utf-8")
+            (self.folder / "log.new").replace(log)

@@ -83,9 +83,18 @@ def test_long_sums_end_in_dots() -> None:
     assert formulas.summed([1.0] * 9).endswith(r"\cdots")
 
 
-@pytest.mark.parametrize(("value", "printed"), [(0.5, "0.500"), (0.001, "0.001"), (3.2e-7, r"3.2 \cdot 10^{-7}"), (0.0, "0")])
-def test_small_probabilities_are_printed_as_powers(value: float, printed: str) -> None:
-    assert formulas.probability(value) == printed
+@pytest.mark.parametrize(
+    ("logarithm", "printed"),
+    [
+        (math.log(0.5), "0.500"),
+        (math.log(0.001), "0.001"),
+        (math.log(3.2e-7), r"3.2 \cdot 10^{-7}"),
+        (math.log(9.99e-5), r"1.0 \cdot 10^{-4}"),
+        (-1000.0, r"5.1 \cdot 10^{-435}"),  # far below the smallest float
+    ],
+)
+def test_small_probabilities_are_printed_as_powers(logarithm: float, printed: str) -> None:
+    assert formulas.probability(logarithm) == printed
 
 
 def test_equations_are_aligned_at_their_first_equals_sign() -> None:

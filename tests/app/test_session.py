@@ -135,8 +135,8 @@ def test_a_switched_off_head_and_even_attention_change_the_score() -> None:
     before = session.trace("en-fr", "I love you.")
     for variant in ("even", session.head_off(0, 0), "mean:decoder.cross_attention", "mean:encoder.self_attention"):
         altered = session.altered("en-fr", "I love you.", None, 1, variant)
-        assert len(altered.log_probabilities) == len(before.log_probabilities)
-        assert altered.log_probabilities != before.log_probabilities
+        assert len(altered) == len(before.log_probabilities)
+        assert altered != before.log_probabilities
     assert session.load("en-fr").trace("I love you.").log_probabilities == pytest.approx(before.log_probabilities, abs=1e-5)
 
 

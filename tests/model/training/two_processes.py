@@ -11,7 +11,6 @@ from model.training.data import Example
 from model.training.loop import Group, GuidedHead
 from tests.model.training import task
 
-
 BATCH_TOKENS, STEPS = 40, 12
 
 

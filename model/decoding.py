@@ -44,9 +44,11 @@ def length_limit(source_length: int) -> int:
     return 2 * source_length + 20
 
 
-def longest_output(config: ModelConfig) -> int:
-    """So many tokens that the start token and all of them can be read again in one forced pass."""
-    return max(1, config.max_length - 1)
+def tokens_allowed(limit: int | None, source_length: int, config: ModelConfig) -> int:
+    """How many tokens may be written: with the start token, they must fit into one forced pass over the output."""
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit={limit} leaves no token to be written; give 1 or more, or None for a limit by length")
+    return min(limit or length_limit(source_length), max(1, config.max_length - 1))
 
 
 @torch.inference_mode()
@@ -62,7 +64,7 @@ def greedy_steps(
     With `cached` each step computes only the new row; without, it repeats all earlier ones, to the same result.
     """
     config = model.config
-    limit = min(limit or length_limit(source.shape[1]), longest_output(config))
+    limit = tokens_allowed(limit, source.shape[1], config)
     memory = model.encode(source, source_mask)
     cache = KeyValueCache() if cached else None
     read = torch.full((source.shape[0], 1), config.start, device=source.device)
@@ -111,7 +113,7 @@ def beam(
     if size < 1:
         raise ValueError(f"a beam of {size} holds nothing; choose 1 (greedy) or more")
     config = model.config
-    limit = min(limit or length_limit(source.shape[1]), longest_output(config))
+    limit = tokens_allowed(limit, source.shape[1], config)
 
     def worth(hypothesis: Hypothesis) -> float:
         return hypothesis.score / float(((5 + len(hypothesis.ids)) / 6) ** length_penalty)

@@ -86,6 +86,8 @@ class EncoderDecoder(Traced):
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "batch target vocab"]:
         """Logits for the token after each of `target`; with a cache, `target` holds only the tokens not seen before."""
+        if cache is not None and target_mask is not None:
+            raise ValueError("a cache keeps no padding of earlier steps; decode with cache or with target_mask, not with both")
         earlier = cache.length if cache else 0
         self.check_length(target, earlier)
         length = target.shape[1]

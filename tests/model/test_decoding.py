@@ -105,6 +105,12 @@ def test_a_sentence_that_does_not_end_is_stopped(limit: int | None, length: int)
     assert not of_beam.ended
 
 
+@pytest.mark.parametrize("search", [lambda made, ids: greedy(made, ids, limit=0), lambda made, ids: beam(made, ids, 2, limit=-1)])
+def test_a_limit_below_1_is_refused(search: Any) -> None:
+    with pytest.raises(ValueError, match=r"limit=(0|-1) leaves no token to be written; give 1 or more"):
+        search(model(), tiny.ids(4, 23))
+
+
 def test_the_limit_grows_with_the_source() -> None:
     assert length_limit(1) >= 20
     assert length_limit(100) >= 200

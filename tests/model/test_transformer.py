@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from model.attention import KeyValueCache
 from model.config import paper_base
 from model.trace import tracing
 from model.transformer import EncoderDecoder, sentences_along
@@ -178,6 +179,12 @@ def test_more_tokens_than_the_model_takes_are_refused() -> None:
         model(tiny.ids(9, 19), tiny.ids(2, 19))
     with pytest.raises(ValueError, match="a sequence of 9 tokens is longer than max_length=8"):
         model(tiny.ids(2, 19), tiny.ids(9, 19))
+
+
+def test_a_cache_and_padding_of_the_target_exclude_each_other() -> None:
+    model, target = tiny.model(), tiny.ids(2, 19)
+    with pytest.raises(ValueError, match="decode with cache or with target_mask, not with both"):
+        model.decode(target, model.encode(tiny.ids(3, 19)), None, torch.ones(1, 2, dtype=torch.bool), KeyValueCache())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import { button, replaceControls } from "./controls.js";
 import { exportBar } from "./export_bar.js";
 import { layerAndHead, sharedControls } from "./switches.js";
 import { drawLinked, layoutLinked } from "./linked.js";
-import { conventionOf, openHead, pathOf, removedNote, titleOf } from "./opened.js";
+import { conventionOf, openHead, pathOf, removedNote } from "./opened.js";
 import { MatrixPanel } from "./panel.js";
 import { strongest } from "./reduce.js";
 import { Stage } from "./stage.js";

@@ -2,7 +2,7 @@
 
 const PLACE = /\{(\w+)\}/;
 
-/** A plain string, tokens isolated by the Unicode marks that browsers and screen readers know. */
+/** A plain string; tokens come isolated by the marks that browsers and screen readers know. */
 export function fill(sentence, values = {}) {
   return sentence.split(PLACE).map((part, i) => i % 2 ? String(values[part]) : part).join("");
 }

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from model.attention_mask import surely_no_empty_row
 from model.config import ModelConfig
 from model.position import rotate
 from model.trace import Traced
@@ -97,7 +98,9 @@ def softmax_or_zero(
 ) -> Float[Tensor, "batch head query key"]:
     """Softmax over the keys; a row without any allowed key is 0 throughout instead of 0/0."""
     weights = masked.softmax(dim=-1)
-    return weights if attention_mask is None else torch.where(attention_mask[:, None], weights, 0.0)
+    if attention_mask is None or surely_no_empty_row(attention_mask):
+        return weights
+    return torch.where(attention_mask[:, None], weights, 0.0)
 
 
 class KeyValueCache:

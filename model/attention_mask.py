@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
+from torch.compiler import is_compiling
 
 
 def causal(queries: int, keys: int | None = None, device: torch.device | str | None = None) -> Bool[Tensor, "queries keys"]:
@@ -24,3 +25,10 @@ def padding(ids: Int[Tensor, "batch key"], padding_id: int) -> Bool[Tensor, "bat
 def both(causal_mask: Bool[Tensor, "query key"], padding_mask: Bool[Tensor, "batch 1 key"]) -> Bool[Tensor, "batch query key"]:
     """A key must be allowed by both masks."""
     return causal_mask & padding_mask
+
+
+def surely_no_empty_row(attention_mask: Bool[Tensor, "batch query key"]) -> bool:
+    """True if each query may attend to some key; False also where looking would mean to wait (a GPU, a compiler)."""
+    if is_compiling() or attention_mask.is_cuda:
+        return False
+    return bool(attention_mask.any(dim=-1).all())

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 
 from torch import Tensor, nn
 from torch.compiler import is_compiling
@@ -69,10 +70,15 @@ class Recording:
     def keep(self, path: str, tensor: Tensor, axes: str, spans: Mapping[str, str]) -> None:
         if self.only is not None and path not in self.only:
             return
-        names = tuple(axes.split())
+        names = _names(axes)
         if len(names) != tensor.ndim:
             raise ValueError(f"{path} has shape {tuple(tensor.shape)}, but its axes are named {axes!r}")
         self.activations[path] = Activation(path, tensor, names, {axis: spans[axis] for axis in names if axis in spans})
+
+
+@cache
+def _names(axes: str) -> tuple[str, ...]:
+    return tuple(axes.split())
 
 
 _recording: ContextVar[Recording | None] = ContextVar("recording", default=None)

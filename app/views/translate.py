@@ -86,7 +86,8 @@ def ask(selection: session.Selection, atlas: Translator, trace: Trace | None) ->
             choose_decoding(selection)
             if trace and selection.target is None:
                 with st.popover(text("translate.edit"), icon=":material/edit:"):
-                    target_box(trace.target_text)
+                    # A key of its own for every sentence: a closed popover would go on sending what it held for the last one.
+                    target_box(trace.target_text, f"target_{hash((selection.model, selection.text, selection.beam)):x}")
     if trace is None:
         return
     for example in session.examples(selection.model, selection.language):
@@ -163,20 +164,20 @@ def tokens(trace: Trace, log_probabilities: Sequence[float]) -> str:
 def write_target(written: str) -> None:
     """The target written by hand, and the way back."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_row"):
-        target_box(written)
+        target_box(written, "target")
         st.button(
             text("translate.own_again"), icon=":material/undo:", key="own_again", on_click=lambda: session.select(target=None)
         )
 
 
-def target_box(written: str) -> None:
-    st.session_state["target"] = written
+def target_box(written: str, key: str) -> None:
+    st.session_state[key] = written
     st.text_area(
         text("translate.target"),
-        key="target",
+        key=key,
         height=96,
         help=text("translate.target_help"),
-        on_change=lambda: session.select(target=st.session_state["target"]),
+        on_change=lambda: session.select(target=st.session_state[key]),
     )
 
 

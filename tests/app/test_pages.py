@@ -14,6 +14,7 @@ import model.checkpoint
 import model.translator
 from app import session
 from app.components.attention_map.payload import unpack
+from app.text import sentences
 from model.tokenizer import printable
 from tests.app.conftest import OpenApp, said
 
@@ -97,7 +98,8 @@ def test_heads_draws_all_three_attentions_and_names_the_guided_heads(open_app: O
 def test_a_target_by_hand_is_read_by_the_model_and_there_is_a_way_back(open_app: OpenApp) -> None:
     app = open_app(text=SENTENCE)
     own = session.translation("en-fr", SENTENCE)
-    app.text_area(key="target").set_value("Le chien dort.").run()
+    [box] = [box for box in app.text_area if box.label == sentences("en")["translate.target"]]
+    box.set_value("Le chien dort.").run()
     assert not app.exception
     assert app.query_params["target"] == "Le chien dort."
     forced = session.load("en-fr").trace(SENTENCE, "Le chien dort.")

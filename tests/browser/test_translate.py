@@ -210,6 +210,14 @@ def test_a_translation_of_your_own_is_read_by_the_model(open_page: OpenPage, fre
     eventually(lambda: len(shown.labels("target")), len(trace.produced))
     assert "target" not in parameters(page)
 
+    page.get_by_role("button", name=sentences("en")["translate.edit"]).click()
+    expect(box).to_have_value(trace.target_text)
+    page.keyboard.press("Escape")
+    for another in ("Good night.", "He sleeps."):  # what the closed box held is not taken for a translation of these
+        type_sentence(page, another)
+        eventually(lambda another=another: translation(page), french.translate(another).text)
+        assert "target" not in parameters(page)
+
 
 def test_files_hold_what_is_on_the_screen(open_page: OpenPage, trace: Trace) -> None:
     page = open_page(text=SENTENCE, layer=0, head=3)

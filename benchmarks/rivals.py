@@ -27,10 +27,10 @@ SIZE: dict[str, Any] = {
 ADVICE = "transformers is missing: run `make benchmarks`, or .venv/bin/python -m pip install -r requirements-bench.txt"
 
 
-def ours() -> EncoderDecoder:
-    """Our model of that size, random weights."""
+def ours(**size: int) -> EncoderDecoder:
+    """Our model of that size (or another), random weights."""
     torch.manual_seed(1)
-    return EncoderDecoder(ModelConfig(**SIZE))
+    return EncoderDecoder(ModelConfig(**SIZE | size))
 
 
 class TorchTransformer(nn.Module):
@@ -101,13 +101,13 @@ def copy_rest(theirs: Any, ours: EncoderLayer | DecoderLayer, norms: tuple[Any, 
         norm.load_state_dict(residual.norm.state_dict())
 
 
-def marian() -> Any:
+def marian(**size: int) -> Any:
     """Hugging Face's Marian of the same size, random weights; attention "eager", the one that can be returned."""
     try:
         from transformers import MarianConfig, MarianMTModel
     except ImportError:
         raise SystemExit(ADVICE) from None
-    config = ModelConfig(**SIZE)
+    config = ModelConfig(**SIZE | size)
     settings = MarianConfig(
         vocab_size=config.target_vocab_size,
         d_model=config.d_model,

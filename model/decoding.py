@@ -134,7 +134,7 @@ def beam(
             if not ended:
                 grown.append(child)
                 rows.append(row)
-            elif len(grown) < size:
+            else:
                 finished.append(child)
             if len(grown) == size:
                 break

@@ -14,7 +14,7 @@ import model
 from benchmarks.timing import Figure, alone, run
 from tests.browser import application
 
-REPETITIONS, WARM_UP = 11, 2
+REPETITIONS, WARM_UP = 9, 2
 # Milliseconds by the length of both sentences in tokens. Above 128 the overview is pooled and a head is fetched when opened.
 PAGE_GOALS = {16: None, 64: 100, 128: 180, 256: 100}
 FRAME = 16

@@ -14,6 +14,8 @@ from app.text import Term, glossary, language, sentences, template, text
 
 _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
 
+WORD_JOINER = "\u2060"  # a line may break after a button, and a line must not begin with a comma
+
 
 class Ours(str):
     """A text of our own that is put into a sentence: shown like the rest of it, not set off like what a user typed."""
@@ -35,7 +37,8 @@ def sentence(key: str, **values: object) -> str:
 
 def marked(source: str) -> str:
     """The markup of our own text files as HTML; {placeholders} stay open."""
-    return _MARKUP.sub(_element, escape(source, quote=False))
+    made = _MARKUP.sub(_element, escape(source, quote=False))
+    return re.sub(r"</button>(?=[，。；：、）”,.;:)?!])", f"</button>{WORD_JOINER}", made)
 
 
 def _element(match: re.Match[str]) -> str:

@@ -8,7 +8,8 @@ import csv
 import io
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import numpy as np
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
 
 from app.text import sentences
 from model.alignment import words
@@ -220,6 +221,15 @@ class AttentionMap:
         }"""
         return self.get("matrix").locator("canvas").evaluate(pixel, [x, y])[:3]
 
+    def boxes(self, side: Literal["source", "target"]) -> list[tuple[float, float, float, float]]:
+        """Where the words of a sentence stand on Translate: left, top, right, bottom."""
+        return [
+            tuple(box)
+            for box in self.root.locator(f'[data-testid^="{side}-"]').evaluate_all(
+                "all => all.map(node => node.getBoundingClientRect()).map(box => [box.left, box.top, box.right, box.bottom])"
+            )
+        ]
+
     def picture(self, name: str) -> str:
         """The pixels of a canvas, to compare."""
         return self.get(name).locator("canvas").first.evaluate("canvas => canvas.toDataURL()")
@@ -308,25 +318,51 @@ def drawn(svg: bytes) -> list[tuple[str, float, float]]:
     return found
 
 
-class Wire:
-    """Counts the messages that a page sends to the server; made before the page is opened."""
+# ----- who looks
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.frames = 0
-        page.on("websocket", lambda socket: socket.on("framesent", self._count))
 
-    def _count(self, frame: object) -> None:
-        self.frames += 1
+class Visitor(application.Visit):
+    """A visitor who does one thing after another in one tab; counts the messages that the page sends to the server."""
+
+    def __init__(self, browser: BrowserContext, address: str) -> None:
+        super().__init__(browser, address)
+        self._sent = 0
+        self.page.on("websocket", lambda socket: socket.on("framesent", self._count))
+        self.page.on("dialog", self._dialog)
 
     def sent(self) -> int:
-        """How many were sent until now, once what the page has begun is done."""
+        """How many messages were sent until now, once what the page has begun is done."""
         self.page.wait_for_timeout(50)
-        return self.frames
+        return self._sent
+
+    def at_first(self, **choices: object) -> AttentionMap:
+        """The map by piece, rows as produced, special tokens shown, nothing marked: whatever was done before.
+
+        `choices` are switches of the map and their values.
+        """
+        page = self.page
+        shown = AttentionMap(page)
+        page.mouse.move(0, 0)
+        now = parameters(page)
+        for control, value in {"row": "produced", "unit": "pieces", "scale": "unit", **choices}.items():
+            if now.get(control) != str(value):
+                shown.pick(control, value)
+        shown.get("control-special").uncheck()
+        return shown
+
+    def _count(self, frame: object) -> None:
+        self._sent += 1
+
+    def _dialog(self, dialog: Dialog) -> None:
+        self.problems.append(f"a dialog opened: {dialog.message}")
+        dialog.dismiss()
 
 
-def visit(page: Page, address: str, path: str = "", **values: object) -> Page:
-    """Open a page whose tab was prepared before (see `Wire`)."""
-    page.goto(f"{address}/{path}?{application.urlencode(values)}")
-    application.settle(page)
-    return page
+@contextmanager
+def visitor(browser: BrowserContext, address: str, path: str = "", **values: object) -> Iterator[Visitor]:
+    """One visitor for several tests, since opening a page takes longer than most of them; asked at the end what went wrong."""
+    visitor = Visitor(browser, address)
+    visitor.open(path, **values)
+    yield visitor
+    visitor.close()
+    assert visitor.problems == []

@@ -15,7 +15,7 @@ from app.text import sentences
 from model.trace import Trace
 from model.translator import Translator
 from tests.browser import application, attention
-from tests.browser.attention import CROSS, ENCODER, AttentionMap, eventually, numbers, parameters, type_sentence
+from tests.browser.attention import CROSS, ENCODER, AttentionMap, Visitor, eventually, numbers, parameters, type_sentence
 
 ENGLISH = sentences("en")
 LIMIT = 200
@@ -27,19 +27,13 @@ def french() -> Translator:
 
 
 @pytest.fixture(scope="module")
-def visitor(server: str, browser: BrowserContext) -> Iterator[application.Visit]:
-    """Someone who types one sentence after another; what went wrong in all that time is asked at the end."""
-    visit = application.Visit(browser, server)
-    visit.page.on("dialog", lambda dialog: visit.problems.append(f"a dialog opened: {dialog.message}") or dialog.dismiss())
-    visit.open(lang="en", model="en-fr", layer=1, head=0)
-    AttentionMap(visit.page)
-    yield visit
-    visit.close()
-    assert visit.problems == []
+def visitor(server: str, browser: BrowserContext) -> Iterator[Visitor]:
+    with attention.visitor(browser, server, lang="en", model="en-fr", layer=1, head=0) as visitor:
+        yield visitor
 
 
 @pytest.fixture
-def page(visitor: application.Visit) -> Page:
+def page(visitor: Visitor) -> Page:
     return visitor.page
 
 
@@ -178,11 +172,9 @@ def test_chinese_labels_are_complete(page: Page) -> None:
     eventually(lambda: [label.rpartition(" ")[0] for label in shown.labels("target")], wanted)
     frame = shown.get("text").bounding_box()
     assert frame
-    for word in shown.root.locator('[data-testid^="target-"]').all()[:: len(wanted) // 8]:
-        box = word.bounding_box()
-        assert box
-        assert frame["x"] <= box["x"]
-        assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+    boxes = shown.boxes("target")
+    assert min(left for left, *_ in boxes) >= frame["x"]
+    assert max(right for *_, right, _ in boxes) <= frame["x"] + frame["width"] + 1
     rows = [text for text, *_ in attention.drawn(shown.save("svg"))]
     assert "".join(rows).count("".join(wanted)) >= 1  # drawn one under the other, none shortened
     last = len(wanted) - 1
@@ -208,8 +200,7 @@ def test_right_to_left_words_keep_their_order(page: Page, french: Translator) ->
     shown.check_table(right)
     assert "اشتريت" in right.rows[0]
     shown.check_cell(shown.cursor(0, 0), right, 0, 0, 1, 0)
-    boxes = [shown.get(f"source-{index}").bounding_box() for index in range(len(right.columns))]
-    places = [(round(box["y"]), box["x"]) for box in boxes if box]
+    places = [(round(top), left) for left, top, *_ in shown.boxes("source")]
     assert places == sorted(places)  # in reading order, not mirrored
     assert shown.get("source-6").evaluate("button => button.dir") == "auto"
     svg = shown.save("svg")

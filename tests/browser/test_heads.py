@@ -1,19 +1,19 @@
 """Heads: every layer and head of the three attentions; what is opened holds the recorded numbers of exactly that head."""
 
 import io
+from collections.abc import Iterator
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 import model
 from app.text import sentences
 from model.trace import Trace
 from model.translator import Translator
 from tests.browser import application, attention
-from tests.browser.attention import CROSS, DECODER, ENCODER, AttentionMap, Wire, eventually, numbers, parameters, visit
-from tests.browser.conftest import OpenPage
+from tests.browser.attention import CROSS, DECODER, ENCODER, AttentionMap, Visitor, eventually, numbers, parameters
 
 SENTENCE = "The cat saw the extraordinarily tall dog."
 TARGET = "Le chat a vu le chien."  # forced, so that the rows are known
@@ -29,15 +29,20 @@ def trace(french: Translator) -> Trace:
     return french.trace(SENTENCE, TARGET)
 
 
+@pytest.fixture(scope="module")
+def visitor(server: str, browser: BrowserContext) -> Iterator[Visitor]:
+    """Looks at `SENTENCE` and `TARGET`; every test leaves it so."""
+    with attention.visitor(browser, server, "heads", lang="en", model="en-fr", text=SENTENCE, target=TARGET) as visitor:
+        yield visitor
+
+
 def open_head(shown: AttentionMap, which: str, layer: int, head: int | str) -> None:
     shown.get(f"map-{which}-{layer}-{head}").click()
     expect(shown.get(f"map-{which}-{layer}-{head}")).to_have_attribute("aria-pressed", "true")
 
 
-def test_any_head_opens_without_a_message_and_says_its_own_weights(page: Page, server: str, trace: Trace) -> None:
-    wire = Wire(page)
-    visit(page, server, "heads", lang="en", model="en-fr", text=SENTENCE, target=TARGET)
-    shown = AttentionMap(page)
+def test_any_head_opens_without_a_message_and_says_its_own_weights(visitor: Visitor, trace: Trace) -> None:
+    page, shown = visitor.page, visitor.at_first()
     expect(shown.get("opened")).to_be_hidden()
     maps = shown.root.locator("button.map").count()
     assert (
@@ -45,7 +50,7 @@ def test_any_head_opens_without_a_message_and_says_its_own_weights(page: Page, s
         == sum(trace[f"{stack}.layers.0.self_attention.weights"].size("head") + 1 for stack in ("encoder", "decoder", "decoder"))
         * 3
     )
-    sent = wire.sent()
+    sent = visitor.sent()
     heads: list[tuple[str, int, int | str]] = [
         (ENCODER, 2, 3),
         (ENCODER, 0, 0),
@@ -63,7 +68,7 @@ def test_any_head_opens_without_a_message_and_says_its_own_weights(page: Page, s
             "layer": str(layer),
             "head": str(head),
         }
-    assert wire.sent() == sent
+    assert visitor.sent() == sent
     page.reload()
     application.settle(page)
     again = AttentionMap(page)
@@ -73,9 +78,9 @@ def test_any_head_opens_without_a_message_and_says_its_own_weights(page: Page, s
     again.check_table(numbers(trace, CROSS, 0, "mean"))
 
 
-def test_masked_cells_of_the_decoder_are_no_numbers_and_its_keys_are_always_those_read(open_page: OpenPage, trace: Trace) -> None:
-    page = open_page("heads", model="en-fr", text=SENTENCE, target=TARGET, attention=DECODER, layer=1, head=0)
-    shown = AttentionMap(page)
+def test_masked_cells_of_the_decoder_are_no_numbers_and_its_keys_are_always_those_read(visitor: Visitor, trace: Trace) -> None:
+    page, shown = visitor.page, visitor.at_first()
+    open_head(shown, DECODER, 1, 0)
     produced = numbers(trace, DECODER, 1, 0)
     assert produced.masked.sum() == sum(range(len(trace.target)))  # all above the diagonal
     assert produced.rows == tuple(token.label for token in trace.produced)
@@ -100,9 +105,9 @@ def test_masked_cells_of_the_decoder_are_no_numbers_and_its_keys_are_always_thos
     attention.check_csv(shown.save("csv"), read, TARGET, sentences("en")["attention_map.convention_read"])
 
 
-def test_words_and_hidden_special_tokens_of_an_encoder_head(open_page: OpenPage, trace: Trace) -> None:
-    page = open_page("heads", model="en-fr", text=SENTENCE, target=TARGET, attention=ENCODER, layer=2, head=1, unit="words")
-    shown = AttentionMap(page)
+def test_words_and_hidden_special_tokens_of_an_encoder_head(visitor: Visitor, trace: Trace) -> None:
+    shown = visitor.at_first(unit="words")
+    open_head(shown, ENCODER, 2, 1)
     words = numbers(trace, ENCODER, 2, 1, unit="words")
     assert len(words.rows) < len(trace.source)
     shown.check_table(words)
@@ -116,9 +121,11 @@ def test_words_and_hidden_special_tokens_of_an_encoder_head(open_page: OpenPage,
     attention.check_csv(shown.save("csv"), hidden, sentences("en")["attention_map.removed_mean"].partition("{")[0])
 
 
-def test_reset_and_escape_go_back_to_the_first_view(open_page: OpenPage) -> None:
-    page = open_page("heads", model="en-fr", text=SENTENCE, target=TARGET)
-    shown = AttentionMap(page)
+def test_reset_and_escape_go_back_to_the_first_view(visitor: Visitor) -> None:
+    page, shown = visitor.page, visitor.at_first()
+    if shown.get("opened").is_visible():
+        shown.get("reset").click()
+    page.mouse.move(0, 0)
     first = shown.picture("overview")
     for leave in ("button", "Escape"):
         open_head(shown, DECODER, 0, 1)
@@ -139,32 +146,31 @@ def test_reset_and_escape_go_back_to_the_first_view(open_page: OpenPage) -> None
         assert not {"layer", "head"} & parameters(page).keys()
 
 
-def test_a_long_sentence_is_pooled_and_an_opened_head_is_exact(page: Page, server: str, french: Translator) -> None:
-    wire = Wire(page)
+def test_a_long_sentence_is_pooled_and_an_opened_head_is_exact(server: str, browser: BrowserContext, french: Translator) -> None:
     long = " ".join(["The cat saw the dog and the dog saw the cat ,"] * 13) + " ."
     trace = french.trace(long, TARGET)
     assert 128 < len(trace.source) <= 200
-    visit(page, server, "heads", lang="en", model="en-fr", text=long, target=TARGET)
-    shown = AttentionMap(page)
-    expect(shown.get("pooled")).to_be_visible()
-    sent = wire.sent()
-    open_head(shown, ENCODER, 1, 2)
-    right = numbers(trace, ENCODER, 1, 2)
-    expect(shown.get("loading")).to_be_hidden()
-    shown.check_cell(shown.cursor(1, 0), right, 1, 0, 1, 2)
-    assert wire.sent() == sent + 1
-    page.keyboard.press("Control+End")
-    corner = len(trace.source) - 1
-    expect(shown.get("live")).to_have_attribute("data-key", str(corner))
-    shown.check_cell(shown.said(), right, corner, corner, 1, 2)
-    rows = shown.table()[1:]  # in a long head the table is of the current row
-    assert [row[1] for row in rows] == list(right.columns)
-    assert [float(row[2]) for row in rows] == pytest.approx(right.weights[corner], abs=attention.ROUNDED)
+    with attention.visitor(browser, server, "heads", lang="en", model="en-fr", text=long, target=TARGET) as reader:
+        page, shown = reader.page, reader.at_first()
+        expect(shown.get("pooled")).to_be_visible()
+        sent = reader.sent()
+        open_head(shown, ENCODER, 1, 2)
+        right = numbers(trace, ENCODER, 1, 2)
+        expect(shown.get("loading")).to_be_hidden()
+        shown.check_cell(shown.cursor(1, 0), right, 1, 0, 1, 2)
+        assert reader.sent() == sent + 1
+        page.keyboard.press("Control+End")
+        corner = len(trace.source) - 1
+        expect(shown.get("live")).to_have_attribute("data-key", str(corner))
+        shown.check_cell(shown.said(), right, corner, corner, 1, 2)
+        rows = shown.table()[1:]  # in a long head the table is of the current row
+        assert [row[1] for row in rows] == list(right.columns)
+        assert [float(row[2]) for row in rows] == pytest.approx(right.weights[corner], abs=attention.ROUNDED)
 
 
-def test_files_hold_what_is_on_the_screen(open_page: OpenPage, trace: Trace) -> None:
-    page = open_page("heads", model="en-fr", text=SENTENCE, target=TARGET, attention=DECODER, layer=2, head=3)
-    shown = AttentionMap(page)
+def test_files_hold_what_is_on_the_screen(visitor: Visitor, trace: Trace) -> None:
+    page, shown = visitor.page, visitor.at_first()
+    open_head(shown, DECODER, 2, 3)
     attention.check_csv(
         shown.save("csv"), numbers(trace, DECODER, 2, 3), SENTENCE, TARGET, "decoder.layers.2.self_attention.weights[0, 3]"
     )
@@ -184,16 +190,18 @@ def test_files_hold_what_is_on_the_screen(open_page: OpenPage, trace: Trace) -> 
         np.testing.assert_allclose(arrays[name], trace[name].tensor[0].numpy(), atol=1e-6)
 
 
-def test_in_chinese(open_page: OpenPage, trace: Trace) -> None:
-    page = open_page("heads", lang="zh", model="en-fr", text=SENTENCE, target=TARGET, attention=DECODER, layer=1, head=1)
-    shown = AttentionMap(page, "zh")
-    chinese = sentences("zh")
-    expect(shown.get("opened-title")).to_have_text(
-        chinese["attention_map.opened"].format(attention=chinese["attention_map.decoder_self_attention"], layer=2, head=2)
-    )
-    shown.check_cell(shown.cursor(1, 0), numbers(trace, DECODER, 1, 1), 1, 0, 1, 1)
-    page.keyboard.press("End")
+def test_in_chinese(visitor: Visitor, trace: Trace) -> None:
+    page, shown = visitor.page, visitor.at_first()
+    open_head(shown, DECODER, 1, 1)
     last = len(trace.target) - 1
-    expect(shown.get("live")).to_have_attribute("data-key", str(last))
-    shown.check_cell(shown.said(), numbers(trace, DECODER, 1, 1), 1, last, 1, 1)
-    expect(shown.get("control-attention")).to_contain_text(chinese["attention_map.all_attentions"])
+    right = numbers(trace, DECODER, 1, 1)
+    for lang, name in (("zh", "中文"), ("en", "English")):
+        page.locator(".st-key-language").get_by_text(name).click()
+        shown, text = AttentionMap(page, lang), sentences(lang)
+        title = text["attention_map.opened"].format(attention=text["attention_map.decoder_self_attention"], layer=2, head=2)
+        expect(shown.get("opened-title")).to_have_text(title)
+        expect(shown.get("control-attention")).to_contain_text(text["attention_map.all_attentions"])
+        shown.check_cell(shown.cursor(1, 0), right, 1, 0, 1, 1)
+        page.keyboard.press("End")
+        expect(shown.get("live")).to_have_attribute("data-key", str(last))
+        shown.check_cell(shown.said(), right, 1, last, 1, 1)

@@ -12,8 +12,8 @@ import model
 from app.text import sentences
 from model.trace import Trace
 from model.translator import Translator
-from tests.browser import application, attention
-from tests.browser.attention import CROSS, DECODER, ENCODER, AttentionMap, Visitor, eventually, numbers, parameters
+from tests.browser import attention
+from tests.browser.attention import CROSS, DECODER, ENCODER, AttentionMap, Visitor, eventually, numbers, parameters, type_sentence
 
 SENTENCE = "The cat saw the extraordinarily tall dog."
 TARGET = "Le chat a vu le chien."  # forced, so that the rows are known
@@ -31,8 +31,9 @@ def trace(french: Translator) -> Trace:
 
 @pytest.fixture(scope="module")
 def visitor(server: str, browser: BrowserContext) -> Iterator[Visitor]:
-    """Looks at `SENTENCE` and `TARGET`; every test leaves it so."""
-    with attention.visitor(browser, server, "heads", lang="en", model="en-fr", text=SENTENCE, target=TARGET) as visitor:
+    """Follows a link to one head for `SENTENCE` and `TARGET`; what is typed in the last test changes that."""
+    link = {"model": "en-fr", "text": SENTENCE, "target": TARGET, "attention": DECODER, "layer": 2, "head": "mean"}
+    with attention.visitor(browser, server, "heads", lang="en", **link) as visitor:
         yield visitor
 
 
@@ -43,7 +44,9 @@ def open_head(shown: AttentionMap, which: str, layer: int, head: int | str) -> N
 
 def test_any_head_opens_without_a_message_and_says_its_own_weights(visitor: Visitor, trace: Trace) -> None:
     page, shown = visitor.page, visitor.at_first()
-    expect(shown.get("opened")).to_be_hidden()
+    linked = shown.text["attention_map.opened_mean"].format(attention=shown.text["attention_map.decoder_self_attention"], layer=3)
+    expect(shown.get("opened-title")).to_have_text(linked)
+    shown.check_table(numbers(trace, DECODER, 2, "mean"))
     maps = shown.root.locator("button.map").count()
     assert (
         maps
@@ -69,13 +72,6 @@ def test_any_head_opens_without_a_message_and_says_its_own_weights(visitor: Visi
             "head": str(head),
         }
     assert visitor.sent() == sent
-    page.reload()
-    application.settle(page)
-    again = AttentionMap(page)
-    expect(again.get("opened-title")).to_have_text(
-        again.text["attention_map.opened_mean"].format(attention=again.text["attention_map.decoder_cross_attention"], layer=1)
-    )
-    again.check_table(numbers(trace, CROSS, 0, "mean"))
 
 
 def test_masked_cells_of_the_decoder_are_no_numbers_and_its_keys_are_always_those_read(visitor: Visitor, trace: Trace) -> None:
@@ -205,3 +201,14 @@ def test_in_chinese(visitor: Visitor, trace: Trace) -> None:
         page.keyboard.press("End")
         expect(shown.get("live")).to_have_attribute("data-key", str(last))
         shown.check_cell(shown.said(), right, 1, last, 1, 1)
+
+
+def test_one_word_reads_itself(visitor: Visitor, french: Translator) -> None:
+    type_sentence(visitor.page, "Hi")
+    trace = french.trace("Hi")
+    shown = visitor.at_first(unit="words")
+    open_head(shown, ENCODER, 1, 0)
+    eventually(lambda: shown.table()[0][1:], ["Hi", "</s>"])
+    shown.check_table(numbers(trace, ENCODER, 1, 0, unit="words"))
+    shown.get("control-special").check()
+    assert shown.table()[1:] == [["Hi", "1.0000"]]

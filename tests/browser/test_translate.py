@@ -34,10 +34,26 @@ def trace(french: Translator) -> Trace:
 
 
 @pytest.fixture(scope="module")
-def visitor(server: str, browser: BrowserContext) -> Iterator[Visitor]:
-    """Looks at `SENTENCE` in French; every test leaves it so."""
-    with attention.visitor(browser, server, lang="en", model="en-fr", text=SENTENCE) as visitor:
+def newcomer(server: str, browser: BrowserContext) -> Iterator[Visitor]:
+    """Opens the app for the first time, by its bare address."""
+    with attention.visitor(browser, server, lang="en") as visitor:
         yield visitor
+
+
+@pytest.fixture
+def visitor(newcomer: Visitor) -> Visitor:
+    """Looks at `SENTENCE` in French."""
+    if parameters(newcomer.page)["model"] != "en-fr":
+        choose_model(newcomer.page, "en-fr")
+    if parameters(newcomer.page)["text"] != SENTENCE:
+        type_sentence(newcomer.page, SENTENCE)
+    return newcomer
+
+
+def choose_model(page: Page, name: str) -> None:
+    attention.choose(page, "model", name)
+    eventually(lambda: parameters(page)["model"], name)
+    application.settle(page)
 
 
 def translation(page: Page) -> str:
@@ -48,8 +64,8 @@ def labels(tokens: Sequence[Token]) -> list[str]:
     return [token.label for token in tokens]
 
 
-def test_opens_with_an_example_translated_and_translates_what_is_typed(open_page: OpenPage, french: Translator) -> None:
-    page = open_page()
+def test_opens_with_an_example_translated_and_translates_what_is_typed(newcomer: Visitor, french: Translator) -> None:
+    page = newcomer.page
     example = session.first_example("en-fr")
     assert page.locator(".st-key-sentence textarea").input_value() == example
     assert translation(page) == french.translate(example).text
@@ -61,9 +77,7 @@ def test_opens_with_an_example_translated_and_translates_what_is_typed(open_page
     eventually(lambda: shown.labels("source"), labels(own.source))
     assert f"{own.score:.2f}".replace("-", "\N{MINUS SIGN}") in page.locator(".st-key-answer").inner_text()
 
-    attention.choose(page, "model", "en-zh")
-    eventually(lambda: parameters(page)["model"], "en-zh")
-    application.settle(page)
+    choose_model(page, "en-zh")
     chinese = model.load("en-zh").translate(SENTENCE)
     eventually(lambda: translation(page), chinese.text)
     eventually(lambda: shown.labels("source"), labels(chinese.source))

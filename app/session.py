@@ -8,10 +8,10 @@ component in the browser) are left as they are.
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
 import torch
@@ -31,7 +31,12 @@ BEAMS = (1, 4)
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "assets" / "examples"
 
-_SELECTION, _WRITTEN = "atlas_selection", "atlas_written"
+ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+_SELECTION, _WRITTEN, _PLACE = "atlas_selection", "atlas_written", "atlas_place"
 _PARAMETERS = ("lang", "model", "text", "target", "beam")
 
 
@@ -141,6 +146,71 @@ def _browser_language() -> str:
     return name if name in texts.LANGUAGES else texts.DEFAULT_LANGUAGE
 
 
+# ----- the place in the model that a visitor looks at
+
+
+@dataclass(frozen=True)
+class Place:
+    """One head, counted from 0, of one of `ATTENTIONS`."""
+
+    attention: str
+    layer: int
+    head: int
+
+    @property
+    def path(self) -> str:
+        """Its attention in the module tree: "decoder.layers.1.cross_attention"."""
+        return self.attention.replace(".", f".layers.{self.layer}.")
+
+    def parameters(self) -> dict[str, str]:
+        """The place as URL parameters, the same that the attention map writes."""
+        return {"attention": self.attention, "layer": str(self.layer), "head": str(self.head)}
+
+
+def place(atlas: Translator) -> Place:
+    """Where the visitor looks: what the URL says, else where they looked last, else the head that aligns produced words."""
+    before: Place | None = st.session_state.get(_PLACE)
+    first = before or _first_place(atlas)
+    url = {name: st.query_params.get(name, "") for name in ("attention", "layer", "head")}
+    found = st.session_state[_PLACE] = checked_place(
+        atlas, url["attention"] or first.attention, url["layer"] or first.layer, url["head"] or first.head
+    )
+    return found
+
+
+def checked_place(atlas: Translator, attention: object, layer: object, head: object) -> Place:
+    """The place of these names and numbers, whatever a browser sent: what this model does not have becomes what it has."""
+    known = attention if isinstance(attention, str) and attention in ATTENTIONS else ATTENTIONS[-1]
+    layers = atlas.config.encoder_layers if known.startswith("encoder") else atlas.config.decoder_layers
+    return Place(known, _index(layer, layers), _index(head, atlas.config.num_heads))
+
+
+def look_at(where: Place) -> None:
+    """Look at another place from now on; for callbacks of widgets and components."""
+    st.session_state[_PLACE] = where
+    for name, value in where.parameters().items():
+        st.query_params[name] = value
+
+
+def go(page: str, where: Place | None = None, **parameters: str) -> None:
+    """Open another page (its file, relative to app/), at this place; parameters of its own go with it."""
+    if where is not None:
+        st.session_state[_PLACE] = where
+    st.switch_page(page, query_params={**current().parameters(), **(where.parameters() if where else {}), **parameters})
+
+
+def _first_place(atlas: Translator) -> Place:
+    for entry in atlas.card.get("guided", ()):
+        if entry.get("row") == "produced":
+            return Place(ATTENTIONS[-1], int(entry["layer"]), int(entry["head"]))
+    return Place(ATTENTIONS[-1], atlas.config.decoder_layers - 1, 0)
+
+
+def _index(value: object, count: int) -> int:
+    number = int(value) if isinstance(value, int | str) and str(value).isascii() and str(value).isdigit() else 0
+    return min(number, count - 1)
+
+
 # ----- models
 
 
@@ -224,6 +294,51 @@ def _long_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
 
 def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
     return load(name).trace(source, translation(name, source, beam) if target is None else target)
+
+
+def measured(
+    function: Callable[Concatenate[Translator, Trace, Arguments], Result],
+    selection: Selection,
+    *arguments: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """What a pure function finds in the trace of a selection: computed once, shared by all, never changed.
+
+    `function(atlas, trace, *arguments)` stands at the top level of a module; its arguments are hashable.
+    """
+    chosen = (selection.model, selection.text, selection.target, selection.beam)
+    found: Result = _of_trace(f"{function.__module__}.{function.__qualname__}", chosen, arguments, named, _function=function)
+    return found
+
+
+def measured_model(
+    function: Callable[Concatenate[Translator, Arguments], Result],
+    name: str,
+    *arguments: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """What a pure function finds in a model, whatever the sentence; see `measured`."""
+    found: Result = _of_model(f"{function.__module__}.{function.__qualname__}", name, arguments, named, _function=function)
+    return found
+
+
+@st.cache_resource(show_spinner=False, max_entries=512)
+def _of_trace(
+    function_name: str,
+    chosen: tuple[str, str, str | None, int],
+    arguments: tuple[Any, ...],
+    named: Mapping[str, Any],
+    *,
+    _function: Callable[..., Any],
+) -> Any:
+    return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
+
+
+@st.cache_resource(show_spinner=False, max_entries=128)
+def _of_model(
+    function_name: str, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
+) -> Any:
+    return _function(load(name), *arguments, **named)
 
 
 # ----- altered models

@@ -1,7 +1,7 @@
 """Every sentence that a user reads, by key, in the language of the run.
 
-The sentences stand in assets/text/<language>.toml; `[heads] title = "Heads"` is `text("heads.title")`. The glossary stands in
-assets/text/glossary.toml, both languages side by side. The language is a context variable: session.begin_run() sets it first
+The sentences stand in assets/text/<language>.toml and, a file for each page, assets/text/<language>/*.toml;
+`[heads] title = "Heads"` is `text("heads.title")`. The glossary stands in assets/text/glossary.toml, both languages side by side. The language is a context variable: session.begin_run() sets it first
 in every page and every fragment, since each of their runs is a thread of its own.
 """
 
@@ -98,8 +98,14 @@ def section(prefix: str) -> dict[str, str]:
 
 @cache
 def sentences(name: str) -> Mapping[str, str]:
-    """All sentences of a language by dotted key."""
-    return dict(_flattened(tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))))
+    """All sentences of a language by dotted key; the same key in two files is an error."""
+    found: dict[str, str] = {}
+    for file in (FOLDER / f"{name}.toml", *sorted((FOLDER / name).glob("*.toml"))):
+        for key, sentence in _flattened(tomllib.loads(file.read_text("utf-8"))):
+            if key in found:
+                raise ValueError(f"{key} of {file.relative_to(FOLDER)} stands in another file already; keep one of them")
+            found[key] = sentence
+    return found
 
 
 @cache

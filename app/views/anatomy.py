@@ -1,6 +1,6 @@
 """The frame of every page, the same everywhere.
 
-idea · stage (the picture, its controls right above it, the export bar below) · formula with this example's numbers · table of
+idea · stage (the picture, its controls right above it, the export bar below) · further sections · formula with this example's numbers · table of
 shapes · what if · the code · things to try · next.
 
 A page describes itself with an `Anatomy` and calls `show`. Its sentences are found by the page's name: `<page>.title`,
@@ -53,6 +53,14 @@ class Export:
 
 
 @dataclass(frozen=True)
+class Section:
+    """A part of a page below its stage, in a card of its own: the key of its heading, and what draws it."""
+
+    title: str
+    content: Block
+
+
+@dataclass(frozen=True)
 class Anatomy:
     """A page. Whatever is empty is left out, so a page that cannot show a picture still has its frame."""
 
@@ -60,6 +68,7 @@ class Anatomy:
     next: str  # the file of the next page, relative to app/
     stage: Block
     export: Export | None = None
+    sections: Sequence[Section] = ()
     formulas: Sequence[Formula] = ()
     shapes: Sequence[Shape] = ()
     what_if: Block | None = None
@@ -72,6 +81,8 @@ def show(page: Anatomy) -> None:
     page.stage()
     if page.export:
         _export(page.name, page.export)
+    for section in page.sections:
+        _section(section.title, section.content)
     if page.formulas:
         _section("page.formula", lambda: _formulas(page.formulas))
     if page.shapes:

@@ -22,7 +22,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("heads", "views/translate.py", lambda: tell(refusal, "error")))
+        show(Anatomy("heads", "views/masks.py", lambda: tell(refusal, "error")))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))
@@ -32,7 +32,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     """The page for a sentence that can be translated."""
     return Anatomy(
         "heads",
-        "views/translate.py",
+        "views/masks.py",
         lambda: stage(selection, atlas, trace),
         export=Export(f"{selection.model}-heads.npz", lambda: npz(trace, picture.caption(selection, trace))),
         formulas=equations(atlas, trace),

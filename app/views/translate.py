@@ -28,7 +28,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("translate", "views/heads.py", lambda: refuse(selection, atlas, refusal)))
+        show(Anatomy("translate", "views/architecture.py", lambda: refuse(selection, atlas, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))
@@ -47,7 +47,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
 
     return Anatomy(
         "translate",
-        "views/heads.py",
+        "views/architecture.py",
         stage,
         export=Export(f"{selection.model}-translate.npz", lambda: npz(trace, picture.caption(selection, trace))),
         formulas=equations(atlas, trace),

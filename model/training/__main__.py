@@ -38,8 +38,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     )
     data.add_argument("--valid", type=Path, required=True, help="held-out pairs, all references of a sentence in it")
     data.add_argument("--languages", nargs=2, default=("en", "fr"), metavar=("SOURCE", "TARGET"))
-    data.add_argument("--tokenizer", choices=("shared-bpe", "bpe-characters"), default="shared-bpe",
-                      help="one BPE vocabulary for both sides, or BPE for the source and characters for the target")  # fmt: skip
+    data.add_argument("--swap", action="store_true", help="read the files the other way round: target, tab, source")
+    data.add_argument("--tokenizer", choices=("shared-bpe", "bpe-characters", "characters-bpe"), default="shared-bpe",
+                      help="one BPE vocabulary for both sides, or BPE for one side and characters for the other, source first")  # fmt: skip
     data.add_argument("--vocab", type=int, default=8000, help="BPE vocabulary")
     data.add_argument("--join", type=float, default=0.0, help="share of examples made of two to four pairs")
     data.add_argument("--output", type=Path, required=True, help="folder of the run")
@@ -83,8 +84,9 @@ def make_tokenizers(folder: Path, pairs: list[tuple[str, str]], kind: str, vocab
     if kind == "shared-bpe":
         train_bpe([*sources, *targets], vocab).save(folder / "tokenizer.json")
     else:
-        train_bpe(sources, vocab).save(folder / "tokenizer.source.json")
-        train_characters(targets, minimum=2).save(folder / "tokenizer.target.json")
+        for side, kind_of_side, texts in zip(("source", "target"), kind.split("-"), (sources, targets), strict=True):
+            made = train_bpe(texts, vocab) if kind_of_side == "bpe" else train_characters(texts, minimum=2)
+            made.save(folder / f"tokenizer.{side}.json")
 
 
 def has_bfloat16(device: torch.device) -> bool:
@@ -101,7 +103,7 @@ def main(words: list[str] | None = None) -> None:
     group = Group.join()
     device = torch.device("cuda", group.rank % torch.cuda.device_count()) if torch.cuda.is_available() else torch.device("cpu")
     options.output.mkdir(parents=True, exist_ok=True)
-    pairs, held_out = read_pairs(options.pairs), read_pairs([options.valid])
+    pairs, held_out = read_pairs(options.pairs, options.swap), read_pairs([options.valid], options.swap)
     if group.rank == 0:
         make_tokenizers(options.output, pairs, options.tokenizer, options.vocab)
     group.wait()  # the others read what the first has written

@@ -46,15 +46,18 @@ class Batch:
         return torch.cat((torch.zeros_like(self.links[:, :1]), self.links[:, :-1]), dim=1)
 
 
-def read_pairs(paths: Sequence[Path]) -> list[tuple[str, str]]:
-    """The first two columns of tab-separated UTF-8 files; an incomplete line is an error with file and line number."""
+def read_pairs(paths: Sequence[Path], swap: bool = False) -> list[tuple[str, str]]:
+    """The first two columns of tab-separated UTF-8 files; an incomplete line is an error with file and line number.
+
+    With `swap` the second column is the source.
+    """
     pairs = []
     for path in paths:
         for number, line in enumerate(read_lines(path), start=1):
             columns = line.split("\t")
             if len(columns) < 2 or not columns[0].strip() or not columns[1].strip():
                 raise ValueError(f"{path}, line {number}: needed is source, tab, target; found {line[:60]!r}")
-            pairs.append((columns[0], columns[1]))
+            pairs.append((columns[1], columns[0]) if swap else (columns[0], columns[1]))
     if not pairs:
         raise ValueError(f"no sentence pairs in {', '.join(map(str, paths))}; needed are lines of source, tab, target")
     return pairs

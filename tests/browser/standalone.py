@@ -9,7 +9,9 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page
 
-from app.components.attention_map import joined, pack
+from app.components import attention_map
+from app.components.attention_map import pack
+from app.components.modules import joined, style
 from model.trace import Trace
 from tests.components.synthetic import IDENTIFIERS
 
@@ -29,7 +31,7 @@ const address = URL.createObjectURL(new Blob([bytes("{script}")], {{ type: "text
 const component = (await import(address)).default, shadow = document.getElementById("host").attachShadow({{ mode: "open" }});
 shadow.append(document.createElement("style"), document.createElement("div"));
 shadow.firstChild.textContent = new TextDecoder().decode(bytes("{style}"));
-shadow.lastChild.className = "attention-map";
+shadow.lastChild.className = "atlas attention-map";
 shadow.lastChild.dataset.testid = "attention-map";
 window.sent = [];
 const setStateValue = (...message) => window.sent.push(message);
@@ -61,9 +63,10 @@ def visit(
     browser: BrowserContext, data: bytes, *, width: int = 1280, dark: bool = False, query: Mapping[str, object] | None = None
 ) -> Page:
     """Open the component with this data; every address of the page answers with the same frame."""
-    style = (ROOT / "app" / "components" / "attention_map" / "style.css").read_text(encoding="utf-8")
+    folder = Path(attention_map.__file__).parent
+    script, look = encoded(joined(folder, attention_map.MODULES)), encoded(style(folder))
     variables = "".join(f"--st-{name}: {value};" for name, value in THEMES[dark].items())
-    body = FRAME.format(variables=variables, script=encoded(joined()), style=encoded(style), payload=encoded(data))
+    body = FRAME.format(variables=variables, script=script, style=look, payload=encoded(data))
     page = browser.new_page()
     page.set_viewport_size({"width": width, "height": 900})
     page.route(f"{ADDRESS}**", lambda route: route.fulfill(body=body, content_type="text/html; charset=utf-8"))

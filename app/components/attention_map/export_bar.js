@@ -1,6 +1,7 @@
 // The row of buttons under a picture.
 import { button } from "./controls.js";
-import { csvOf, fileName, pngOf, save, svgOf } from "./export.js";
+import { csvOf } from "./csv.js";
+import { fileName, pngOf, save, svgOf } from "./export.js";
 import { captionOf } from "./opened.js";
 import { linkOf } from "./state.js";
 import { element } from "./template.js";

@@ -1,6 +1,5 @@
-// Pictures and numbers to take away: what is on the screen, with a caption that says what it is.
+// Pictures to take away: what is on the screen, with a caption that says what it is.
 import { widthOf } from "./labels.js";
-import { weightText } from "./opened.js";
 import { CanvasSurface, SvgSurface } from "./surface.js";
 import { element } from "./template.js";
 
@@ -41,17 +40,10 @@ export function pngOf(theme, picture, caption) {
   return new Promise(resolve => canvas.toBlob(resolve, "image/png"));
 }
 
-const quote = value => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+/** A field of a CSV file. */
+export const quote = value => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-/** Long form, one line a cell; the caption stands in the last column of the first line. */
-export function csvOf({ axes, map, exact }, caption) {
-  const lines = [["query_position", "query", "key_position", "key", "weight", "masked", "caption"]];
-  axes.rows.items.forEach((query, row) => axes.cols.items.forEach((key, col) => {
-    const at = row * map.cols + col, empty = map.states[row] !== "ok" || map.masked[at];
-    lines.push([query.place, query.label, key.place, key.label, empty ? "" : exact ? map.values[at].toFixed(7) : weightText({ map, exact }, row, col), map.masked[at], lines.length === 1 ? caption.join(" ") : ""]);
-  }));
-  return new Blob(["\ufeff", ...lines.map(line => line.map(value => quote(String(value))).join(",") + "\r\n")], { type: "text/csv;charset=utf-8" });
-}
+export const csvBlob = lines => new Blob(["\ufeff", ...lines.map(line => line.map(value => quote(String(value))).join(",") + "\r\n")], { type: "text/csv;charset=utf-8" });
 
 export function save(blob, name) {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });

@@ -1,0 +1,38 @@
+"""Small ES modules joined into the one that Streamlit takes; those in `shared/` serve every component."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+SHARED = Path(__file__).parent / "shared"
+
+
+def joined(folder: Path, names: Sequence[str]) -> str:
+    """One ES module of several files, each from the component's folder or else from `shared/`.
+
+    A module may import from those before it. Each keeps a scope of its own; the last one is the entry and keeps its default
+    export.
+    """
+    *parts, entry = ((name, _source(folder, name)) for name in names)
+    return "\n".join([*(_scoped(name, source) for name, source in parts), _linked(entry[1])])
+
+
+def style(folder: Path) -> str:
+    """The look that all components share, and the component's own."""
+    return (SHARED / "style.css").read_text(encoding="utf-8") + (folder / "style.css").read_text(encoding="utf-8")
+
+
+def _source(folder: Path, name: str) -> str:
+    own = folder / f"{name}.js"
+    return (own if own.exists() else SHARED / f"{name}.js").read_text(encoding="utf-8")
+
+
+def _linked(source: str) -> str:
+    """Imports become names taken from the scopes above."""
+    return re.sub(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', r"const \1 = $\2;", source, flags=re.MULTILINE)
+
+
+def _scoped(name: str, source: str) -> str:
+    exported = re.findall(r"^export (?:const|function|class) (\w+)", source, flags=re.MULTILINE)
+    body = re.sub(r"^export ", "", _linked(source), flags=re.MULTILINE)
+    return f"const ${name} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();"

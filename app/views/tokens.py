@@ -1,0 +1,27 @@
+"""Tokens and embeddings: from text to what enters the first layer."""
+
+from app import session
+from app.views.anatomy import Anatomy, model_of, show, tell
+from model.translator import Translator
+
+NEXT = "views/attention.py"
+
+
+def page() -> None:
+    selection = session.begin_run()
+    atlas = model_of(selection, "tokens")
+    if atlas is None:
+        return
+    refusal = session.refused(atlas, selection.text, selection.target)
+    if refusal:
+        show(Anatomy("tokens", NEXT, lambda: tell(refusal, "error")))
+        return
+    show(described(selection, atlas))
+
+
+def described(selection: session.Selection, atlas: Translator) -> Anatomy:
+    """The page for a sentence that can be translated."""
+    return Anatomy("tokens", NEXT, lambda: None)
+
+
+page()

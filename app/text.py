@@ -1,8 +1,9 @@
 """Every sentence that a user reads, by key, in the language of the run.
 
 The sentences stand in assets/text/<language>.toml and, a file for each page, assets/text/<language>/*.toml;
-`[heads] title = "Heads"` is `text("heads.title")`. The glossary stands in assets/text/glossary.toml, both languages side by side. The language is a context variable: session.begin_run() sets it first
-in every page and every fragment, since each of their runs is a thread of its own.
+`[heads] title = "Heads"` is `text("heads.title")`. The glossary stands in assets/text/glossary.toml, both languages side by
+side. The language is a context variable: session.begin_run() sets it first in every page and every fragment, since each of
+their runs is a thread of its own.
 """
 
 import tomllib

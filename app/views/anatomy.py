@@ -1,7 +1,7 @@
 """The frame of every page, the same everywhere.
 
-idea · stage (the picture, its controls right above it, the export bar below) · further sections · formula with this example's numbers · table of
-shapes · what if · the code · things to try · next.
+idea · stage (the picture, its controls right above it, the export bar below) · further sections · formula with this example's
+numbers · table of shapes · what if · the code · things to try · next.
 
 A page describes itself with an `Anatomy` and calls `show`. Its sentences are found by the page's name: `<page>.title`,
 `.idea`, `.what_if`, and as many `.try.1`, `.try.2` as the text file holds.

@@ -40,7 +40,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     data.add_argument("--languages", nargs=2, default=("en", "fr"), metavar=("SOURCE", "TARGET"))
     data.add_argument("--swap", action="store_true", help="read the files the other way round: target, tab, source")
     data.add_argument("--tokenizer", choices=("shared-bpe", "bpe-characters", "characters-bpe"), default="shared-bpe",
-                      help="one BPE vocabulary for both sides, or BPE on one and characters on the other, source first")  # fmt: skip
+                      help="one BPE for both sides, or BPE on one and characters on the other, source first")  # fmt: skip
     data.add_argument("--vocab", type=int, default=8000, help="BPE vocabulary")
     data.add_argument("--join", type=float, default=0.0, help="share of examples made of two to four pairs")
     data.add_argument("--output", type=Path, required=True, help="folder of the run")

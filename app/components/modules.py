@@ -7,13 +7,13 @@ from pathlib import Path
 SHARED = Path(__file__).parent / "shared"
 
 
-def joined(folder: Path, names: Sequence[str]) -> str:
-    """One ES module of several files, each from the component's folder or else from `shared/`.
+def joined(folder: Path, names: Sequence[str], *others: Path) -> str:
+    """One ES module of several files, each from the component's folder, else from one of the `others`, or else from `shared/`.
 
     A module may import from those before it. Each keeps a scope of its own; the last one is the entry and keeps its default
     export.
     """
-    *parts, entry = ((name, _source(folder, name)) for name in names)
+    *parts, entry = ((name, _source((folder, *others, SHARED), name)) for name in names)
     return "\n".join([*(_scoped(name, source) for name, source in parts), _linked(entry[1])])
 
 
@@ -22,9 +22,9 @@ def style(folder: Path) -> str:
     return (SHARED / "style.css").read_text(encoding="utf-8") + (folder / "style.css").read_text(encoding="utf-8")
 
 
-def _source(folder: Path, name: str) -> str:
-    own = folder / f"{name}.js"
-    return (own if own.exists() else SHARED / f"{name}.js").read_text(encoding="utf-8")
+def _source(folders: Sequence[Path], name: str) -> str:
+    candidates = [folder / f"{name}.js" for folder in folders]
+    return next((path for path in candidates if path.exists()), candidates[-1]).read_text(encoding="utf-8")
 
 
 def _linked(source: str) -> str:

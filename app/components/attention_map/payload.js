@@ -1,4 +1,4 @@
-// The bytes of a run, decoded: one payload and, after it, perhaps one head in full precision.
+// The bytes of a run, decoded: one payload and, after it, perhaps heads in full precision.
 
 function block(bytes, start) {
   const view = new DataView(bytes.buffer, bytes.byteOffset + start);
@@ -21,10 +21,12 @@ export function decode(data) {
       mask: new Uint8Array(bytes.buffer, at + entry.mask, entry.masks === "shared" ? size : maps * size),
     };
   });
-  return { header: first.header, attentions, detail: first.end < bytes.length ? decodeDetail(bytes, first.end) : null };
+  const details = [];
+  for (let at = first.end; at < bytes.length; at = details.at(-1).end) details.push(decodeDetail(bytes, at));
+  return { header: first.header, attentions, details, detail: details[0] ?? null };
 }
 
 function decodeDetail(bytes, start) {
-  const { header, raw } = block(bytes, start), size = header.queries * header.keys, at = bytes.byteOffset + raw;
-  return { ...header, values: new Float32Array(bytes.buffer, at, size), masked: new Uint8Array(bytes.buffer, at + 4 * size, size) };
+  const { header, raw, end } = block(bytes, start), size = header.queries * header.keys, at = bytes.byteOffset + raw;
+  return { ...header, end, values: new Float32Array(bytes.buffer, at, size), masked: new Uint8Array(bytes.buffer, at + 4 * size, size) };
 }

@@ -52,6 +52,7 @@ def pack(
     caption: Mapping[str, str],
     guided: Iterable[Mapping[str, Any]] = (),
     defaults: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Everything that one view of a trace needs, in one message.
 
@@ -59,7 +60,7 @@ def pack(
     "produced" (a side left out shows pieces as words); `text` holds a translated sentence for every name in `LABELS`;
     `caption` the "model", "source" and "target" that exports name; `guided` heads carry a badge (layer, head, row and, where
     it is not the cross-attention, attention; label replaces the word on the badge); `defaults` is what a first visit shows
-    (attention, overview, layer, head, row, unit, special, scale).
+    (attention, overview, layer, head, row, unit, special, scale); `extra` is what another component adds of its own.
     """
     if view not in ("heads", "linked"):
         raise ValueError(f"view={view!r} is not known; choose 'heads' or 'linked'")
@@ -76,6 +77,7 @@ def pack(
         "caption": dict(caption),
         "guided": [{"attention": "decoder.cross_attention", **entry} for entry in guided],
         "defaults": dict(defaults or {}),
+        "extra": dict(extra or {}),
     }
     return _envelope(header, blocks)
 

@@ -131,7 +131,7 @@ def softmax_over_queries(attentions: Iterable[str], head: int | None = None) -> 
         def normalise(weights: Tensor, kept: list[Tensor] = kept, causal_attention: bool = _is_causal(path)) -> Tensor:
             (scores,) = kept
             if causal_attention:
-                scores = scores.masked_fill(~causal(*scores.shape[-2:], device=scores.device), -math.inf)
+                scores = scores.masked_fill(~causal(scores.shape[-2], scores.shape[-1], scores.device), -math.inf)
             return scores.softmax(dim=-2)
 
         edits |= {f"{path}.scores": keep, f"{path}.weights": _in_head(normalise, head)}

@@ -17,8 +17,8 @@ from model.attention import softmax_or_zero
 from model.attention_mask import causal
 from model.layers import FeedForward, Residual
 from model.trace import Edit, Trace
-from model.translator import Translator
 from model.transformer import EncoderDecoder
+from model.translator import Translator
 
 Masking = Callable[[Tensor, Tensor], Tensor]
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from app import text
-from app.components.attention_map import LABELS
+from app.components import attention_map, matrices
 
+COMPONENTS = (attention_map, matrices)
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for path in (ROOT / "app").rglob("*.py") if path.name != "text.py")
 TAKES_KEYS = {"text", "template", "sentence", "prose", "heading", "notice", "numbered", "Remark", "Shape", "Formula", "_label"}
@@ -63,7 +64,7 @@ def test_terms_of_a_sentence_are_in_the_glossary_and_the_same_in_both_languages(
 
 def test_every_sentence_is_used() -> None:
     patterns = used()
-    components = {f"attention_map.{label}" for label in LABELS}
+    components = {f"{module.__name__.rpartition('.')[2]}.{label}" for module in COMPONENTS for label in module.LABELS}
     numbered = {pattern for pattern in patterns if pattern.endswith(".try")}
     unused = [
         key
@@ -95,7 +96,8 @@ def test_every_sentence_that_the_code_asks_for_is_there() -> None:
 def test_components_are_given_a_label_for_everything_they_say() -> None:
     for language in text.LANGUAGES:
         text.use(language)
-        assert set(text.section("attention_map")) == set(LABELS)
+        for module in COMPONENTS:
+            assert set(text.section(module.__name__.rpartition(".")[2])) == set(module.LABELS)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "app")))

@@ -1,10 +1,11 @@
-"""The attention map alone on an empty page, without a server: what Streamlit would hand it comes from Python directly."""
+"""A component alone on an empty page, without a server: what Streamlit would hand it comes from Python directly."""
 
 import base64
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from playwright.sync_api import BrowserContext, Page
@@ -31,11 +32,11 @@ const address = URL.createObjectURL(new Blob([bytes("{script}")], {{ type: "text
 const component = (await import(address)).default, shadow = document.getElementById("host").attachShadow({{ mode: "open" }});
 shadow.append(document.createElement("style"), document.createElement("div"));
 shadow.firstChild.textContent = new TextDecoder().decode(bytes("{style}"));
-shadow.lastChild.className = "atlas attention-map";
-shadow.lastChild.dataset.testid = "attention-map";
+shadow.lastChild.className = "atlas {name}";
+shadow.lastChild.dataset.testid = "{name}";
 window.sent = [];
-const setStateValue = (...message) => window.sent.push(message);
-window.send = text => component({{ data: bytes(text), parentElement: shadow, setStateValue }});
+const setStateValue = (...message) => window.sent.push(message), setTriggerValue = setStateValue;
+window.send = text => component({{ data: bytes(text), parentElement: shadow, setStateValue, setTriggerValue }});
 window.close_map = window.send("{payload}");
 </script>"""
 
@@ -60,18 +61,25 @@ def encoded(data: bytes | str) -> str:
 
 
 def visit(
-    browser: BrowserContext, data: bytes, *, width: int = 1280, dark: bool = False, query: Mapping[str, object] | None = None
+    browser: BrowserContext,
+    data: bytes,
+    *,
+    component: ModuleType = attention_map,
+    width: int = 1280,
+    dark: bool = False,
+    query: Mapping[str, object] | None = None,
 ) -> Page:
-    """Open the component with this data; every address of the page answers with the same frame."""
-    folder = Path(attention_map.__file__).parent
-    script, look = encoded(joined(folder, attention_map.MODULES)), encoded(style(folder))
+    """Open the component (its package) with this data; every address of the page answers with the same frame."""
+    folder = Path(str(component.__file__)).parent
+    name = folder.name.replace("_", "-")
+    script, look = encoded(joined(folder, component.MODULES)), encoded(style(folder))
     variables = "".join(f"--st-{name}: {value};" for name, value in THEMES[dark].items())
-    body = FRAME.format(variables=variables, script=script, style=look, payload=encoded(data))
+    body = FRAME.format(name=name, variables=variables, script=script, style=look, payload=encoded(data))
     page = browser.new_page()
     page.set_viewport_size({"width": width, "height": 900})
     page.route(f"{ADDRESS}**", lambda route: route.fulfill(body=body, content_type="text/html; charset=utf-8"))
     page.goto(ADDRESS + "?" + "&".join(f"{name}={value}" for name, value in (query or {}).items()))
-    page.wait_for_selector("[data-testid=attention-map][data-painted]")
+    page.wait_for_selector(f"[data-testid={name}][data-painted]")
     return page
 
 

@@ -49,6 +49,22 @@ export class CanvasSurface {
     context.setLineDash([]);
   }
 
+  /** Straight lines from point to point; `closed` and `fill` make a shape of them. */
+  path({ points, colour, width = 1, alpha = 1, dash = [], closed = false, fill }) {
+    const { context } = this;
+    context.beginPath();
+    points.forEach(([x, y], i) => i ? context.lineTo(x, y) : context.moveTo(x, y));
+    if (closed) context.closePath();
+    if (fill) { context.fillStyle = css(fill, alpha); context.fill(); }
+    if (!colour) return;
+    context.setLineDash(dash);
+    context.lineJoin = "round";
+    context.strokeStyle = css(colour, alpha);
+    context.lineWidth = width;
+    context.stroke();
+    context.setLineDash([]);
+  }
+
   /** Draws text from its vertical middle and returns its width. */
   text({ text, x, y, size, weight = 400, fill, align = "left", angle = 0, mono = false, alpha = 1 }) {
     const { context, theme } = this;
@@ -73,15 +89,15 @@ export class CanvasSurface {
     this.context.drawImage(bitmap, part.x, part.y, part.w, part.h, x, y, w, h);
   }
 
-  /** A matrix of square cells with a thin gap between them; `view` limits the gaps to what can be seen. */
-  cells({ bitmap, rows, cols, x, y, cell, gap, view, hatched = [] }) {
-    this.image({ bitmap, x, y, w: cols * cell, h: rows * cell });
-    for (const run of hatched) this.hatch({ x: x + run.col * cell, y: y + run.row * cell, w: run.length * cell, h: run.count * cell });
+  /** A matrix of cells (square unless `tall` says otherwise) with a thin gap between them; `view` limits the gaps to what can be seen. */
+  cells({ bitmap, rows, cols, x, y, cell, tall = cell, gap, view, hatched = [] }) {
+    this.image({ bitmap, x, y, w: cols * cell, h: rows * tall });
+    for (const run of hatched) this.hatch({ x: x + run.col * cell, y: y + run.row * tall, w: run.length * cell, h: run.count * tall });
     if (!gap) return;
     const { context, theme } = this;
     context.fillStyle = css(theme.card);
-    for (let row = view.row; row <= view.rowEnd; row++) context.fillRect(x, y + row * cell - gap / 2, cols * cell, gap);
-    for (let col = view.col; col <= view.colEnd; col++) context.fillRect(x + col * cell - gap / 2, y, gap, rows * cell);
+    for (let row = view.row; row <= view.rowEnd; row++) context.fillRect(x, y + row * tall - gap / 2, cols * cell, gap);
+    for (let col = view.col; col <= view.colEnd; col++) context.fillRect(x + col * cell - gap / 2, y, gap, rows * tall);
   }
 
   hatch({ x, y, w, h }) {
@@ -145,6 +161,13 @@ export class SvgSurface {
       + ` stroke-width="${n(width)}"${dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : ' stroke-linecap="round"'}/>`);
   }
 
+  path({ points, colour, width = 1, alpha = 1, dash = [], closed = false, fill }) {
+    const d = points.map(([x, y], i) => `${i ? "L" : "M"}${n(x)},${n(y)}`).join(" ") + (closed ? " Z" : "");
+    this.parts.push(`<path d="${d}" fill="${fill ? css(fill) : "none"}"${fill && alpha < 1 ? ` fill-opacity="${n(alpha)}"` : ""}`
+      + (colour ? ` stroke="${css(colour)}" stroke-width="${n(width)}" stroke-linejoin="round"${alpha < 1 ? ` stroke-opacity="${n(alpha)}"` : ""}` : "")
+      + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") + "/>");
+  }
+
   text({ text, x, y, size, weight = 400, fill, align = "left", angle = 0, mono = false, alpha = 1 }) {
     const rtl = directionOf(text) === "rtl";
     const anchor = align === "center" ? "middle" : (align === "left") === rtl ? "end" : "start";
@@ -164,18 +187,18 @@ export class SvgSurface {
       + ` style="image-rendering:pixelated" href="${cut.toDataURL("image/png")}"/>`);
   }
 
-  cells({ bitmap, rows, cols, x, y, cell, gap, hatched = [] }) {
-    if (rows * cols > VECTOR_CELLS) this.image({ bitmap, x, y, w: cols * cell, h: rows * cell });
+  cells({ bitmap, rows, cols, x, y, cell, tall = cell, gap, hatched = [] }) {
+    if (rows * cols > VECTOR_CELLS) this.image({ bitmap, x, y, w: cols * cell, h: rows * tall });
     else {
       const { data } = bitmap.getContext("2d").getImageData(0, 0, cols, rows);
       for (let i = 0; i < rows * cols; i++) {
         if (!data[4 * i + 3]) continue;
-        this.rect({ x: x + (i % cols) * cell + gap / 2, y: y + Math.floor(i / cols) * cell + gap / 2, w: cell - gap, h: cell - gap, fill: [...data.slice(4 * i, 4 * i + 3)] });
+        this.rect({ x: x + (i % cols) * cell + gap / 2, y: y + Math.floor(i / cols) * tall + gap / 2, w: cell - gap, h: tall - gap, fill: [...data.slice(4 * i, 4 * i + 3)] });
       }
     }
     for (const run of hatched) {
       for (let row = run.row; row < run.row + run.count; row++) {
-        for (let col = run.col; col < run.col + run.length; col++) this.hatch({ x: x + col * cell + gap / 2, y: y + row * cell + gap / 2, w: cell - gap, h: cell - gap });
+        for (let col = run.col; col < run.col + run.length; col++) this.hatch({ x: x + col * cell + gap / 2, y: y + row * tall + gap / 2, w: cell - gap, h: tall - gap });
       }
     }
   }

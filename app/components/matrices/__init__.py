@@ -1,0 +1,46 @@
+"""Matrices: scenes of real matrices, their law followed cell by cell in the browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app.components.matrices.payload import LABELS, Axis, Matrix, Scene, pack, unpack
+from app.components.modules import joined, style
+
+__all__ = ["LABELS", "Axis", "Matrix", "Scene", "matrices", "pack", "unpack"]
+
+MODULES = (
+    "theme", "labels", "surface", "scale", "template", "controls", "stage", "export",
+    "numbers", "block", "grid", "laws", "chosen", "panel", "twin", "scene", "main",
+)  # fmt: skip
+
+_FOLDER = Path(__file__).parent
+
+_component = st.components.v2.component(
+    "matrices",
+    html='<div class="atlas matrices"\n data-testid="matrices"></div>',
+    css=style(_FOLDER),
+    js=joined(_FOLDER, MODULES),
+)
+
+
+def _nothing() -> None:
+    return None
+
+
+def matrices(
+    payload: bytes,
+    *,
+    key: str,
+    on_edit: Callable[[], None] | None = None,
+    on_place: Callable[[], None] | None = None,
+) -> Any:
+    """Draws a payload made by `pack`.
+
+    Steps and cells live in the browser and in the URL (`step`, `cell`). `.edit` of the result is {"matrix", "row", "column",
+    "value"} for one run after the visitor changed a cell of an editable matrix. `.place` is {"attention", "layer", "head"}
+    where another page left a place that the link does not name.
+    """
+    return _component(key=key, data=payload, on_edit_change=on_edit or _nothing, on_place_change=on_place or _nothing)

@@ -1,0 +1,72 @@
+// One matrix in a frame of its own: pointer, keyboard cursor, name and size beneath.
+import { boxOf, drawGrid, hitGrid, layoutGrid } from "./grid.js";
+import { bitmapOf, roleColour } from "./numbers.js";
+import { Stage } from "./stage.js";
+import { element, fill } from "./template.js";
+import { css } from "./theme.js";
+
+const TALLEST = 560, PAGE = 10;
+
+export class MatrixPanel {
+  constructor(app, matrix) {
+    this.app = app;
+    this.matrix = matrix;
+    const { text } = app.payload.header;
+    this.stage = new Stage({
+      name: `matrix-${matrix.id}`,
+      onDraw: (surface, view) => drawGrid(surface, app.theme, this.geometry, this.matrix, this.bitmap, this.marks, view),
+      onPoint: (x, y, event) => app.point(this.matrix, hitGrid(this.geometry, this.matrix, x, y, this.stage.view), event),
+      onLeave: () => app.point(null, null),
+      onPress: (x, y) => { const cell = hitGrid(this.geometry, this.matrix, x, y, this.stage.view); if (cell) app.press(this.matrix, cell); },
+    });
+    const { frame } = this.stage;
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": this.name(), "aria-description": text.matrix_hint })) frame.setAttribute(name, value);
+    frame.onkeydown = event => this.key(event);
+    this.title = element("figcaption", {}, element("b", {}, matrix.title), element("span", { class: "size" }, this.size()));
+    this.node = element("figure", { class: "matrix" }, frame, this.title);
+    this.marks = {};
+  }
+
+  name() {
+    return fill(this.app.payload.header.text.name, { title: this.matrix.title, size: this.size() });
+  }
+
+  size() {
+    const { rows, cols, along } = this.matrix;
+    return fill(this.app.payload.header.text.rows_by_columns, { rows: `${along.rows.name} ${rows}`, columns: `${along.cols.name} ${cols}` });
+  }
+
+  show(factor, values) {
+    const { app, matrix } = this;
+    this.geometry = layoutGrid(app.theme, matrix, factor);
+    this.bitmap = bitmapOf(app.theme, matrix, values);
+    this.stage.fit(this.geometry.width, this.geometry.height, TALLEST);
+    this.title.style.setProperty("--left", `${this.geometry.left}px`);
+    this.title.firstChild.style.color = css(roleColour(app.theme, matrix.role));
+  }
+
+  paint(marks) {
+    this.marks = marks;
+    this.stage.paint(this.app.theme);
+  }
+
+  reveal(row, col) {
+    this.stage.reveal(boxOf(this.geometry, row, col), this.geometry.left, this.geometry.top);
+  }
+
+  key(event) {
+    if (event.altKey || event.metaKey) return;
+    const { app, matrix } = this, [row, col] = app.cursorIn(matrix), rows = matrix.rows - 1, cols = matrix.cols - 1, whole = event.ctrlKey;
+    const move = {
+      ArrowUp: [row - 1, col], ArrowDown: [row + 1, col], ArrowLeft: [row, col - 1], ArrowRight: [row, col + 1],
+      Home: [whole ? 0 : row, 0], End: [whole ? rows : row, cols], PageUp: [row - PAGE, col], PageDown: [row + PAGE, col], Enter: [row, col], " ": [row, col],
+    }[event.key];
+    if (!move) return app.stepKey(event);
+    event.preventDefault();
+    event.stopPropagation();
+    const next = { row: Math.max(0, Math.min(rows, move[0])), col: Math.max(0, Math.min(cols, move[1])) };
+    app.press(matrix, next);
+    this.reveal(next.row, next.col);
+    return undefined;
+  }
+}

@@ -65,6 +65,30 @@ export class CanvasSurface {
     context.setLineDash([]);
   }
 
+  /** A line from one point to another that is drawn towards the point `by`. */
+  bow({ from, by, to, colour, width = 1, alpha = 1, dash = [] }) {
+    const { context } = this;
+    context.beginPath();
+    context.moveTo(...from);
+    context.quadraticCurveTo(...by, ...to);
+    context.setLineDash(dash);
+    context.strokeStyle = css(colour, alpha);
+    context.lineWidth = width;
+    context.lineCap = "butt";
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  /** A filled polygon. */
+  shape({ points, fill, alpha = 1 }) {
+    const { context } = this;
+    context.beginPath();
+    points.forEach((point, i) => context[i ? "lineTo" : "moveTo"](...point));
+    context.closePath();
+    context.fillStyle = css(fill, alpha);
+    context.fill();
+  }
+
   /** Draws text from its vertical middle and returns its width. */
   text({ text, x, y, size, weight = 400, fill, align = "left", angle = 0, mono = false, alpha = 1 }) {
     const { context, theme } = this;
@@ -168,6 +192,15 @@ export class SvgSurface {
       + (dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "") + "/>");
   }
 
+  bow({ from, by, to, colour, width = 1, alpha = 1, dash = [] }) {
+    this.parts.push(`<path d="M${pointOf(from)} Q${pointOf(by)} ${pointOf(to)}" fill="none" stroke="${css(colour)}" stroke-opacity="${n(alpha)}"`
+      + ` stroke-width="${n(width)}"${dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : ""}/>`);
+  }
+
+  shape({ points, fill, alpha = 1 }) {
+    this.parts.push(`<polygon points="${points.map(pointOf).join(" ")}" fill="${css(fill)}" fill-opacity="${n(alpha)}"/>`);
+  }
+
   text({ text, x, y, size, weight = 400, fill, align = "left", angle = 0, mono = false, alpha = 1 }) {
     const rtl = directionOf(text) === "rtl";
     const anchor = align === "center" ? "middle" : (align === "left") === rtl ? "end" : "start";
@@ -232,6 +265,8 @@ export class SvgSurface {
 const wholeOf = ({ width, height }) => ({ x: 0, y: 0, w: width, h: height });
 
 const n = value => Math.round(value * 100) / 100;
+
+const pointOf = ([x, y]) => `${n(x)},${n(y)}`;
 
 const handles = ([x, y], [tx, ty], axis) => axis === "x"
   ? [[x + (tx - x) * 0.45, y], [tx - (tx - x) * 0.45, ty]]

@@ -1,0 +1,49 @@
+"""Weights beside what they carry: the length of alpha f(x) (Kobayashi et al. 2020).
+
+A head adds to its row r the sum over keys j of alpha_rj f(x_j), where f(x) = (x W_V + b_V) W_O is what the head makes of a token,
+W_V, b_V and W_O being the head's own part of these matrices. A large weight on a short vector adds little.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.analysis.head_scores import paths_of
+from model.attention import MultiHeadAttention
+from model.trace import Trace
+from model.translator import Translator
+
+
+def transformed(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "head key d_model"]:
+    """f(x) of every key and head of the attention at `path`, in float64."""
+    attention = atlas.model.get_submodule(path)
+    assert isinstance(attention, MultiHeadAttention)
+    values = trace[f"{path}.value"].tensor[0].double()
+    mixed = attention.to_output.weight.double().view(-1, attention.num_heads, attention.head_dim)
+    vectors: Tensor = torch.einsum("hkc,dhc->hkd", values, mixed)
+    return vectors
+
+
+def added(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "head query key"]:
+    """||alpha f(x)|| for every head, row and key: alpha is not negative, so it is alpha ||f(x)||."""
+    weights = trace[f"{path}.weights"].tensor[0].double()
+    lengths: Tensor = torch.linalg.vector_norm(transformed(atlas, trace, path), dim=-1)
+    return weights * lengths[:, None, :]
+
+
+def of_layer(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "query key"]:
+    """||sum over heads of alpha f(x)||: what all heads together bring from each key; vectors may cancel."""
+    weights = trace[f"{path}.weights"].tensor[0].double()
+    vectors: Tensor = torch.einsum("hqk,hkd->qkd", weights, transformed(atlas, trace, path))
+    lengths: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    return lengths
+
+
+def of_attention(atlas: Translator, trace: Trace, attention: str) -> Float[Tensor, "layer query key"]:
+    """`of_layer` for every layer of one kind of attention, "decoder.cross_attention"."""
+    return torch.stack([of_layer(atlas, trace, path) for path in paths_of(trace, attention)])
+
+
+def shares(norms: Float[Tensor, "*rows key"]) -> Float[Tensor, "*rows key"]:
+    """Norms as shares of their row, to be read beside weights; a row of zeros stays zero."""
+    return norms / norms.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(norms.dtype).tiny)

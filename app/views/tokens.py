@@ -1,10 +1,27 @@
 """Tokens and embeddings: from text to what enters the first layer."""
 
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
 from app import session
-from app.views.anatomy import Anatomy, model_of, show, tell
+from app.charts import embeddings as equations
+from app.components.matrices import Axis, Matrix, Scene, matrices, pack
+from app.text import section, text
+from app.views import html, lexicon, picture, token_cards
+from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, show, tell
+from model.analysis import embeddings
+from model.analysis.vocabulary import Side, entry, visible
+from model.config import paper_base
+from model.embedding import InputEmbedding
+from model.tokenizer import Token, Tokenizer
+from model.trace import Trace
 from model.translator import Translator
 
 NEXT = "views/attention.py"
+SIDES: tuple[Side, ...] = ("source", "target")
+VARIANTS = {"factor": embeddings.without_factor, "position": embeddings.without_position}
 
 
 def page() -> None:
@@ -16,12 +33,304 @@ def page() -> None:
     if refusal:
         show(Anatomy("tokens", NEXT, lambda: tell(refusal, "error")))
         return
-    show(described(selection, atlas))
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace, chosen_side()))
 
 
-def described(selection: session.Selection, atlas: Translator) -> Anatomy:
+def chosen_side() -> Side:
+    """The side that the switch on the stage is at; it is drawn later, with the stage."""
+    asked = st.session_state.get("side", st.query_params.get("side"))
+    return "target" if asked == "target" else "source"
+
+
+def described(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> Anatomy:
     """The page for a sentence that can be translated."""
-    return Anatomy("tokens", NEXT, lambda: None)
+    return Anatomy(
+        "tokens",
+        NEXT,
+        lambda: stage(selection, atlas, trace, side),
+        sections=(
+            Section("tokens.norms", lambda: norms(selection, atlas, trace, side)),
+            Section("tokens.cut", lambda: lexicon.cut(selection, atlas, trace, side)),
+            Section("tokens.vocabulary", lambda: lexicon.vocabulary_and_neighbours(selection, atlas, trace, side)),
+        ),
+        formulas=formulas(selection, atlas, trace, side),
+        shapes=sizes(atlas, trace, side),
+        what_if=lambda: what_if(selection, atlas, trace),
+        code=(InputEmbedding, Tokenizer.encode, embeddings.agreement),
+    )
+
+
+# ----- the stage
+
+
+def stage(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
+    """The text and its pieces; then the four matrices from ids to the input."""
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+    st.segmented_control(
+        text("tokens.side"),
+        SIDES,
+        default="source",
+        required=True,
+        key="side",
+        bind="query-params",
+        format_func={name: text(f"tokens.side_{name}") for name in SIDES}.__getitem__,
+        label_visibility="collapsed",
+    )
+    tokens = trace.tokens(side)
+    typed = trace.source_text if side == "source" else trace.target_text
+    html.prose(f"tokens.typed_{side}", kind="quiet", count=len(tokens))
+    st.html(token_cards.typed(typed, tokens, "tokens.typed_name"))
+    st.html(token_cards.placed(tokens, "tokens.cards_name"))
+    html.prose("tokens.cards_read", kind="quiet")
+    with st.expander(text("tokens.table"), on_change="rerun", key="tokens_table") as table:
+        if table.open:
+            listed(atlas, tokens, side)
+    with st.container(key="stage"):
+        draw(selection, atlas, trace, side)
+    agreed = session.measured(embeddings.agreement, selection, side)
+    html.prose(
+        "tokens.agreement",
+        kind="quiet",
+        product=html.Ours(f"{agreed.product:g}"),
+        scaled=html.Ours(f"{agreed.scaled:g}"),
+        sum=html.Ours(f"{agreed.sum:g}"),
+        size=html.Ours(f"{len(getattr(atlas.tokenizers, side)):,}"),
+    )
+
+
+def listed(atlas: Translator, tokens: Sequence[Token], side: Side) -> None:
+    """The same as a table."""
+    tokenizer = getattr(atlas.tokenizers, side)
+    html.table(
+        {
+            text("tokens.position"): "number",
+            text("tokens.token"): "word strong",
+            text("tokens.id"): "number",
+            text("tokens.piece"): "word",
+            text("tokens.characters"): "number",
+            text("tokens.note"): "rich",
+        },
+        [
+            (
+                position,
+                token.label,
+                token.id,
+                visible(tokenizer.pieces[token.id]),
+                html.Ours("—" if token.special else token_cards.span(token)),
+                note(token),
+            )
+            for position, token in enumerate(tokens)
+        ],
+        text("tokens.table_caption"),
+    )
+
+
+def note(token: Token) -> str:
+    """What is special about a token, as HTML."""
+    if token.special:
+        return html.sentence("tokens.note_special")
+    return html.sentence("tokens.note_unknown", typed=token.text) if token.unknown else ""
+
+
+def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
+    """One-hot rows, the table, the looked-up rows, the factor, the positions, the input."""
+    parts = session.measured(embeddings.parts, selection, side)
+    table = session.measured(embeddings.condensed, selection, side)
+    tokenizer = getattr(atlas.tokenizers, side)
+    tokens = Axis("token", [token.label for token in trace.tokens(side)], side)
+    width = Axis("d_model")
+    ids = Axis(
+        "vocab",
+        [
+            f"{first} {entry(tokenizer, first).shown}" if exact else f"{first}–{last}"
+            for first, last, exact in zip(table.first, table.last, table.exact, strict=True)
+        ],
+        side,
+    )
+    stack = {"source": "encoder", "target": "decoder"}[side]
+    made = partial(Matrix, rows=tokens, columns=width)
+    found = [
+        Matrix("one_hot", table.one_hot, tokens, ids, text("tokens.matrix_one_hot"), scale="unit"),
+        Matrix("table", table.rows, ids, width, text("tokens.matrix_table"), path=f"{side}.table.weight"),
+        made("looked_up", parts.looked_up, title=text("tokens.matrix_looked_up")),
+        made("scaled", parts.scaled, title=text("tokens.matrix_scaled"), path=f"{side}.embedding"),
+        made("input", parts.entering, title=text("tokens.matrix_input"), path=f"{stack}.layers.0.residual.0.input"),
+    ]
+    scenes = [
+        Scene(
+            "lookup",
+            text("tokens.scene_lookup"),
+            ("one_hot", "×", "table", "=", "looked_up"),
+            "lookup",
+            note=text("tokens.scene_lookup_note", block=table.block, size=html.Ours(f"{len(tokenizer):,}")),
+            index=table.place,
+        ),
+        Scene(
+            "scaled",
+            text("tokens.scene_scaled"),
+            ("looked_up", "×", html.number(embeddings.embedding_of(atlas, side).scale, 4), "=", "scaled"),
+            "scaled",
+            note=text("tokens.scene_scaled_note", width=atlas.config.d_model),
+            value=embeddings.embedding_of(atlas, side).scale,
+        ),
+    ]
+    if parts.position is None:
+        scenes.append(Scene("sum", text("tokens.scene_sum"), ("scaled", "=", "input"), note=text("tokens.scene_no_position")))
+    else:
+        found.append(made("position", parts.position, title=text("tokens.matrix_position"), path=f"{side}.position"))
+        scenes.append(
+            Scene(
+                "sum",
+                text("tokens.scene_sum"),
+                ("scaled", "+", "position", "=", "input"),
+                "sum",
+                note=text("tokens.scene_sum_note"),
+            )
+        )
+    caption = picture.caption(selection, trace)
+    matrices(pack(scenes, found, text=section("matrices"), caption=caption), key=f"tokens_matrices_{side}")
+
+
+# ----- how long the parts are
+
+
+def norms(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
+    """Lengths of both parts of the sum for every token."""
+    found = session.measured(embeddings.norms, selection, side)
+    tokens = trace.tokens(side)
+    html.prose("tokens.norms_idea")
+    positions = found.position or [None] * len(tokens)
+    html.table(
+        {
+            text("tokens.position"): "number",
+            text("tokens.token"): "word strong",
+            text("tokens.norm_row"): "number",
+            text("tokens.norm_scaled"): "number",
+            text("tokens.norm_position"): "number",
+            text("tokens.norm_input"): "number",
+            text("tokens.word_left"): "number",
+            text("tokens.word_left_unscaled"): "number",
+        },
+        [
+            (position, token.label, *(html.Ours("—" if value is None else html.number(value)) for value in values))
+            for position, (token, *values) in enumerate(
+                zip(
+                    tokens,
+                    found.looked_up,
+                    found.scaled,
+                    positions,
+                    found.entering,
+                    found.word,
+                    found.word_unscaled,
+                    strict=True,
+                )
+            )
+        ],
+        text("tokens.norms_caption"),
+    )
+    html.prose("tokens.norms_read", count=len(tokens), found=found.found_again, found_unscaled=found.found_again_unscaled)
+
+
+# ----- beneath the picture
+
+
+def formulas(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> list[Formula]:
+    """One token's way in numbers: the first that is no special token."""
+    parts, norm = session.measured(embeddings.parts, selection, side), session.measured(embeddings.norms, selection, side)
+    tokens, width = trace.tokens(side), atlas.config.d_model
+    at = next((position for position, token in enumerate(tokens) if not token.special), 0)
+    id_, row = tokens[at].id, parts.looked_up[at].tolist()
+    added = None if parts.position is None else float(parts.position[at, 0])
+    which = {"token": tokens[at].label, "position": at, "id": id_}
+    return [
+        Formula(
+            r"o_p E = E_{\mathrm{id}_p}, \qquad o_p \in \{0, 1\}^{V}",
+            equations.looked_up(at, id_, len(getattr(atlas.tokenizers, side)), row),
+            "tokens.formula_lookup",
+            which,
+        ),
+        Formula(
+            r"x_p = \sqrt{d_{\text{model}}} \cdot E_{\mathrm{id}_p} + PE(p)",
+            equations.input_cell(at, 0, id_, width, row[0], added, float(parts.entering[at, 0])),
+            "tokens.formula_input",
+            which,
+        ),
+        Formula(
+            r"\lVert x \rVert = \sqrt{x_0^2 + x_1^2 + \cdots}",
+            equations.lengths(at, id_, width, norm.looked_up[at], norm.scaled[at], norm.position and norm.position[at]),
+            "tokens.formula_norm",
+            which,
+        ),
+    ]
+
+
+def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
+    """From ids to the input, in this model and in the paper's."""
+    ours, base, length = atlas.config, paper_base(), len(trace.tokens(side))
+    name = {"source": "L_s", "target": "L_t"}[side]
+    size = len(getattr(atlas.tokenizers, side))
+    vector, paper = (length, ours.d_model), (length, base.d_model)
+    return [
+        Shape("tokens.shape_ids", f"[{name}]", (length,), (length,)),
+        Shape("tokens.shape_one_hot", f"[{name}, V]", (length, size), (length, base.source_vocab_size)),
+        Shape("tokens.shape_table", "[V, d_model]", (size, ours.d_model), (base.source_vocab_size, base.d_model)),
+        Shape("tokens.shape_rows", f"[{name}, d_model]", vector, paper),
+        Shape("tokens.shape_position", f"[{name}, d_model]", vector, paper),
+        Shape("tokens.shape_input", f"[{name}, d_model]", vector, paper),
+    ]
+
+
+@st.fragment
+def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """The model without the factor, or without positions: what is left at the input, and what it does to the translation."""
+    session.begin_run()
+    variant = st.segmented_control(
+        text("tokens.what_if"),
+        tuple(VARIANTS),
+        key="without",
+        bind="query-params",
+        format_func={name: text(f"tokens.what_if_{name}") for name in VARIANTS}.__getitem__,
+        label_visibility="collapsed",
+    )
+    if variant not in VARIANTS:
+        html.prose("tokens.what_if_choose")
+        return
+    if variant == "factor":
+        fresh, norm = (
+            session.measured_model(embeddings.untrained, selection.model, "source"),
+            session.measured(embeddings.norms, selection, "source"),
+        )
+        html.prose(
+            "tokens.what_if_factor_idea",
+            row=html.Ours(html.number(fresh.row)),
+            position=html.Ours(html.number(fresh.position)),
+            scaled=html.Ours(html.number(fresh.scaled)),
+            width=atlas.config.d_model,
+        )
+        html.prose(
+            "tokens.what_if_factor_input",
+            count=len(trace.source),
+            found=norm.found_again,
+            found_unscaled=norm.found_again_unscaled,
+        )
+    else:
+        html.prose("tokens.what_if_position_idea")
+    damage(selection, trace, variant)
+
+
+def damage(selection: session.Selection, trace: Trace, variant: str) -> None:
+    """The same translation through the altered model, and what the altered model would write itself."""
+    found = session.measured(VARIANTS[variant], selection)
+    html.prose("tokens.what_if_before", kind="quiet", score=html.Ours(html.number(sum(trace.log_probabilities))))
+    st.html(token_cards.probable(trace.produced, trace.log_probabilities, "tokens.what_if_before_name"))
+    html.prose("tokens.what_if_after", kind="quiet", score=html.Ours(html.number(sum(found.log_probabilities))))
+    st.html(token_cards.probable(trace.produced, found.log_probabilities, "tokens.what_if_after_name"))
+    html.prose("tokens.what_if_written", written=found.written or text("translate.nothing"), own=trace.target_text)
+    if found.stopped == "limit":
+        html.prose("tokens.what_if_limit", kind="quiet")
+    html.prose("tokens.what_if_trained", kind="quiet")
 
 
 page()

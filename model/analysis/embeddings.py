@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -10,13 +9,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from model.analysis import what_if
+from model.analysis.vocabulary import Side
 from model.config import ModelConfig
 from model.embedding import InputEmbedding
 from model.position import sinusoidal
 from model.trace import Trace
 from model.translator import Translation, Translator
-
-Side = Literal["source", "target"]
 
 BLOCKS = 48  # of the rows of a table that are drawn as their mean
 NEAREST = 10
@@ -93,15 +91,17 @@ class Condensed:
     """A table [V, d_model] with few enough rows to be drawn, in the order of the ids.
 
     Row r stands for the ids `first[r]` to `last[r]`. The rows of the sentence's ids stand alone and are `exact`; those
-    between are gathered into blocks, each drawn as the mean of its rows. `one_hot` has a 1 for each token at its row, so
-    that one_hot @ rows are the looked-up rows.
+    between are gathered into blocks, each drawn as the mean of its rows. `place` is the row of each token, and `one_hot` has
+    a 1 there, so that one_hot @ rows are the looked-up rows. No block has more than `block` rows.
     """
 
     rows: Float[Tensor, "row d_model"]
+    place: tuple[int, ...]
     one_hot: Float[Tensor, "token row"]
     first: tuple[int, ...]
     last: tuple[int, ...]
     exact: tuple[bool, ...]
+    block: int
 
 
 def condensed(atlas: Translator, trace: Trace, side: Side, blocks: int = BLOCKS) -> Condensed:
@@ -117,13 +117,16 @@ def condensed(atlas: Translator, trace: Trace, side: Side, blocks: int = BLOCKS)
         ranges += pairwise(edges)
         ranges += [(after, after + 1)] if after < len(table) else []
     rows = torch.stack([table[begin:end].mean(dim=0) for begin, end in ranges])
-    place = {begin: row for row, (begin, end) in enumerate(ranges) if begin in set(chosen)}
+    place = {begin: row for row, (begin, _) in enumerate(ranges) if begin in set(chosen)}
+    places = tuple(place[id_] for id_ in ids.tolist())
     return Condensed(
         rows=rows,
-        one_hot=functional.one_hot(torch.tensor([place[id_] for id_ in ids.tolist()]), len(ranges)).to(rows),
+        place=places,
+        one_hot=functional.one_hot(torch.tensor(places), len(ranges)).to(rows),
         first=tuple(begin for begin, _ in ranges),
         last=tuple(end - 1 for _, end in ranges),
         exact=tuple(begin in place for begin, _ in ranges),
+        block=largest,
     )
 
 
@@ -146,9 +149,14 @@ class Norms:
     found_unscaled: tuple[bool, ...]
 
     @property
-    def longest(self) -> float:
-        """The largest norm of all, for one scale of all bars."""
-        return max(*self.looked_up, *self.scaled, *(self.position or ()), *self.entering)
+    def found_again(self) -> int:
+        """How many tokens can be told from their input."""
+        return sum(self.found)
+
+    @property
+    def found_again_unscaled(self) -> int:
+        """How many could be told without the factor."""
+        return sum(self.found_unscaled)
 
 
 def norms(atlas: Translator, trace: Trace, side: Side) -> Norms:
@@ -158,7 +166,8 @@ def norms(atlas: Translator, trace: Trace, side: Side) -> Norms:
     ids = _ids(trace, side, table.device)
     looked_up, entering = found.looked_up.double(), found.entering.double()
     unscaled = looked_up if found.position is None else looked_up + found.position.double()
-    cosines, cosines_unscaled = _cosines(entering, table), _cosines(unscaled, table)
+    unit = functional.normalize(table, dim=-1)
+    cosines, cosines_unscaled = (functional.normalize(vectors, dim=-1) @ unit.T for vectors in (entering, unscaled))
     return Norms(
         looked_up=_lengths(looked_up),
         scaled=_lengths(found.scaled),
@@ -173,10 +182,6 @@ def norms(atlas: Translator, trace: Trace, side: Side) -> Norms:
 
 def _lengths(vectors: Tensor) -> tuple[float, ...]:
     return tuple(vectors.double().norm(dim=-1).tolist())
-
-
-def _cosines(vectors: Tensor, table: Tensor) -> Tensor:
-    return functional.normalize(vectors, dim=-1) @ functional.normalize(table, dim=-1).T
 
 
 @dataclass(frozen=True)
@@ -215,7 +220,8 @@ def neighbours(atlas: Translator, side: Side, id: int, count: int = NEAREST) -> 
     """The nearest neighbours of a token in the table, by cosine."""
     table = embedding_of(atlas, side).table.weight.detach().double()
     others = torch.arange(len(table), device=table.device) != id
-    cosines = _cosines(table[id : id + 1], table)[0]
+    unit = functional.normalize(table, dim=-1)
+    cosines = unit @ unit[id]
     values, ids = cosines.masked_fill(~others, -2).topk(min(count, len(table) - 1))
     return Neighbours(
         id,

@@ -3,17 +3,20 @@
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from model.tokenizer import SPECIALS, UNKNOWN, Token, Tokenizer, printable
+from model.trace import Trace
+from model.translator import Translator
 
 MOST_HITS = 50
 SPACE = "\N{OPEN BOX}"  # what a space looks like inside a piece
 
 Kind = Literal["bpe", "characters"]
+Side = Literal["source", "target"]
 
 
 def visible(piece: str) -> str:
@@ -64,6 +67,11 @@ def summary(tokenizer: Tokenizer) -> Summary:
     )
 
 
+def summarised(atlas: Translator, side: Side) -> Summary:
+    """The vocabulary of one side in numbers."""
+    return summary(getattr(atlas.tokenizers, side))
+
+
 def kind(tokenizer: Tokenizer) -> Kind:
     """Whether pieces are merged from characters (byte-pair encoding) or every character is its own piece."""
     return "bpe" if _rules(tokenizer)["type"] == "BPE" else "characters"
@@ -112,6 +120,16 @@ def cut(tokenizer: Tokenizer, text: str) -> tuple[Word, ...]:
         kept = [piece for piece in pieces if tokenizer.vocabulary[piece] != tokenizer.space]
         words.append(Word(word, units, merges, pieces, tuple(next(tokens) for _ in kept)))
     return tuple(words)
+
+
+def words_of(atlas: Translator, trace: Trace, side: Side) -> tuple[Word, ...]:
+    """How the text of one side is cut."""
+    return cut(getattr(atlas.tokenizers, side), trace.source_text if side == "source" else trace.target_text)
+
+
+def most_merged(words: Sequence[Word]) -> int:
+    """The index of the first word that took the most pieces or, among equals, the most merges: the one worth looking at."""
+    return max(range(len(words)), key=lambda index: (len(words[index].pieces), len(words[index].merges), -index), default=0)
 
 
 def _words(tokenizer: Tokenizer, text: str) -> list[str]:
@@ -181,3 +199,8 @@ def spellings(tokenizer: Tokenizer, text: str) -> tuple[Spelling, ...]:
         Spelling(name, written != text, [token.id for token in tokenizer.encode(written)] == ids)
         for name, written in ways.items()
     )
+
+
+def spellings_of(atlas: Translator, trace: Trace, side: Side) -> tuple[Spelling, ...]:
+    """The text of one side written in other ways."""
+    return spellings(getattr(atlas.tokenizers, side), trace.source_text if side == "source" else trace.target_text)

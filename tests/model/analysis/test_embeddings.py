@@ -9,7 +9,7 @@ import torch
 
 from model import Trace
 from model.analysis import embeddings, what_if
-from model.analysis.embeddings import Side
+from model.analysis.vocabulary import Side
 from model.translator import Translator, load
 
 SENTENCE = "The dog sees the dog."
@@ -58,7 +58,7 @@ def test_a_condensed_table_covers_every_row_once_and_keeps_the_sentence_exact(
     assert covered == list(range(len(table)))
     for row, (first, last) in enumerate(zip(found.first, found.last, strict=True)):
         torch.testing.assert_close(found.rows[row], table[first : last + 1].mean(0))
-        assert last - first < math.ceil(len(table) / blocks)
+        assert last - first < found.block == math.ceil(len(table) / blocks)
     exact = [first for first, alone in zip(found.first, found.exact, strict=True) if alone]
     assert exact == sorted({token.id for token in trace.source})
     assert found.one_hot.sum(1).tolist() == [1] * len(trace.source)
@@ -77,13 +77,12 @@ def test_norms_and_cosines_by_numpy(atlas: Translator, trace: Trace, side: Side)
     for shown, factor in ((found.word[2], math.sqrt(192)), (found.word_unscaled[2], 1.0)):
         added = row * factor + position
         assert shown == pytest.approx(row @ added / np.linalg.norm(row) / np.linalg.norm(added))
-    assert found.longest == max(*found.scaled, *found.entering)
 
 
 def test_with_the_factor_the_word_is_found_again_and_without_it_is_not(atlas: Translator, trace: Trace) -> None:
     found = embeddings.norms(atlas, trace, "source")
-    assert all(found.found)
-    assert not any(found.found_unscaled)
+    assert found.found_again == len(trace.source)
+    assert found.found_again_unscaled == 0
 
 
 def test_an_untrained_table_has_rows_of_length_one(atlas: Translator) -> None:
@@ -114,7 +113,6 @@ def test_a_rotary_model_adds_no_position(characters: Translator) -> None:
     measured = embeddings.norms(characters, trace, "target")
     assert measured.position is None
     assert measured.word == pytest.approx([1] * len(trace.target))
-    assert measured.longest == max(measured.entering)
 
 
 @pytest.mark.parametrize("alter", [what_if.without_embedding_scale, what_if.without_positions])

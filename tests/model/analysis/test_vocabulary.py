@@ -70,6 +70,13 @@ def test_a_word_is_merged_step_by_step_earliest_pair_first(french: Tokenizer) ->
     assert len(word.pieces) > 1
 
 
+def test_the_word_worth_looking_at_has_the_most_pieces(french: Tokenizer) -> None:
+    words = vocabulary.cut(french, "The unbelievable cat is unbelievable.")
+    assert words[vocabulary.most_merged(words)].text == " unbelievable"
+    assert vocabulary.most_merged(words) == 1
+    assert vocabulary.most_merged(()) == 0
+
+
 def test_an_unknown_character_is_its_own_piece_and_merges_with_nothing(french: Tokenizer) -> None:
     (word,) = vocabulary.cut(french, "☃!")
     assert word.pieces == (" ", SPECIALS[3], "!")

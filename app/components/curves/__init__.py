@@ -1,0 +1,27 @@
+"""Curves: lines, bars and dots over one axis, read point by point in the browser."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app.components.curves.payload import LABELS, Chart, Series, pack, unpack
+from app.components.modules import joined, style
+
+__all__ = ["LABELS", "Chart", "Series", "curves", "pack", "unpack"]
+
+MODULES = ("theme", "labels", "surface", "template", "controls", "stage", "export", "axes", "plot", "twin", "main")
+
+_FOLDER = Path(__file__).parent
+
+_component = st.components.v2.component(
+    "curves",
+    html='<div class="atlas curves"\n data-testid="curves"></div>',
+    css=style(_FOLDER),
+    js=joined(_FOLDER, MODULES),
+)
+
+
+def curves(payload: bytes, *, key: str) -> Any:
+    """Draws a payload made by `pack`. The chosen point lives in the browser and in the URL (`<name>.point`)."""
+    return _component(key=key, data=payload)

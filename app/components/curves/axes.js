@@ -1,0 +1,41 @@
+// Axes: where values stand, round numbers beside them, and how a number is written.
+
+const minus = text => (Number(text) === 0 ? text.replace("-", "") : text).replaceAll("-", "\u2212");
+
+/** Four decimals, or a power of ten for what is very small or large. */
+export function written(value, none) {
+  if (value === null || value === undefined) return none;
+  const size = Math.abs(value);
+  return minus(size > 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(2) : value.toFixed(4));
+}
+
+const tick = (value, step) => {
+  const digits = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
+  return Math.abs(value) >= 1e5 ? minus(value.toExponential(0)) : minus(value.toFixed(digits));
+};
+
+/** Round steps over a range, about `wanted` of them. */
+function roundStep(range, wanted) {
+  const raw = range / wanted, power = 10 ** Math.floor(Math.log10(raw)), lead = raw / power;
+  return power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
+}
+
+/** A linear axis from `low` to `high`: its ends are round, and its ticks as well. */
+export function linear(low, high, wanted) {
+  if (!(high > low)) [low, high] = [low - (low > 0 ? low : 0), low > 0 ? low : low + 1];
+  const step = roundStep(high - low, wanted), from = Math.floor(low / step + 1e-9) * step, to = Math.ceil(high / step - 1e-9) * step;
+  const ticks = [];
+  for (let i = 0; from + i * step <= to + step * 1e-6; i++) ticks.push({ value: from + i * step, label: tick(from + i * step, step) });
+  return { ticks, share: value => (value - from) / (to - from) };
+}
+
+const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const power = exponent => `10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map(digit => SUPERSCRIPT[digit]).join("")}`;
+
+/** A logarithmic axis over whole decades. */
+export function decades(low, high, wanted) {
+  const from = Math.floor(Math.log10(low) + 1e-9), to = Math.max(from + 1, Math.ceil(Math.log10(high) - 1e-9));
+  const step = Math.max(1, Math.ceil((to - from) / wanted)), ticks = [];
+  for (let exponent = from; exponent <= to; exponent += step) ticks.push({ value: 10 ** exponent, label: power(exponent) });
+  return { ticks, share: value => (Math.log10(value) - from) / (to - from) };
+}

@@ -1,0 +1,168 @@
+// The component: keeps the chosen point, speaks, saves, and cleans up.
+import { written } from "./axes.js";
+import { button } from "./controls.js";
+import { fileName, pngOf, save, svgOf } from "./export.js";
+import { forgetWidths } from "./labels.js";
+import { draw, hit, layout } from "./plot.js";
+import { Stage } from "./stage.js";
+import { element, fill, fillNodes } from "./template.js";
+import { applyTheme, readTheme } from "./theme.js";
+import { csvOf, TableTwin } from "./twin.js";
+
+const PAGE = 10, NARROW = 520;
+
+class Curves {
+  constructor(root) {
+    this.root = root;
+    this.painted = 0;
+    this.resizes = new ResizeObserver(() => { if (this.chart && root.clientWidth !== this.width) this.render(); });
+    this.resizes.observe(root);
+    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.chart) this.render(); });
+  }
+
+  update(data) {
+    const chart = JSON.parse(new TextDecoder().decode(data)), theme = readTheme(this.root);
+    if (chart.digest === this.chart?.digest && theme.name === this.theme?.name) return;
+    this.theme = theme;
+    applyTheme(this.root, theme);
+    if (chart.digest !== this.chart?.digest) this.open(chart);
+    this.render();
+  }
+
+  open(chart) {
+    const first = !this.chart, linked = Number.parseInt(new URLSearchParams(location.search).get(this.parameter(chart)) ?? "", 10);
+    this.chart = chart;
+    this.point = first && linked >= 0 && linked < chart.labels.length ? linked : chart.marked;
+    this.hover = null;
+    this.build();
+    this.table.show(chart);
+  }
+
+  parameter(chart = this.chart) { return `${chart.name}.point`; }
+
+  build() {
+    const { chart } = this, { text } = chart;
+    this.stage = new Stage({
+      name: "plot",
+      onDraw: surface => draw(surface, this.theme, chart, this.geometry, this.shown),
+      onPoint: x => this.over(hit(this.geometry, x)),
+      onLeave: () => this.over(null),
+      onPress: x => this.choose(hit(this.geometry, x)),
+    });
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": chart.title, "aria-description": text.keys })) this.stage.frame.setAttribute(name, value);
+    this.stage.frame.onkeydown = event => this.key(event);
+    this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
+    this.table = new TableTwin(text);
+    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), this.copyLink());
+    const path = element("code", { class: "path", dir: "ltr" }, chart.path);
+    this.root.replaceChildren(element("section", { class: "card" }, element("h4", { "data-testid": "title" }, chart.title), this.stage.frame, this.live, path, this.table.details, exports));
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", chart.title);
+  }
+
+  get shown() { return this.hover ?? this.point ?? null; }
+
+  over(point) {
+    if (point === this.hover) return;
+    this.hover = point;
+    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.paint(); });
+  }
+
+  choose(point) {
+    this.point = point;
+    history.replaceState(history.state, "", this.link());
+    this.paint();
+  }
+
+  key(event) {
+    if (event.altKey || event.metaKey || event.ctrlKey) return;
+    const last = this.chart.labels.length - 1, at = this.point ?? -1;
+    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: last, PageUp: at - PAGE, PageDown: at + PAGE }[event.key];
+    if (event.key === "Escape") this.choose(null);
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.hover = null;
+    this.choose(Math.max(0, Math.min(last, next)));
+  }
+
+  render() {
+    this.width = this.root.clientWidth;
+    if (!this.width) return;
+    this.geometry = layout(this.theme, this.chart, Math.max(220, this.width - (this.width < NARROW ? 26 : 42)));
+    this.stage.fit(this.geometry.width, this.geometry.height);
+    this.paint();
+  }
+
+  paint() {
+    this.stage.paint(this.theme);
+    this.say();
+    this.root.dataset.painted = ++this.painted;
+    this.root.dataset.point = this.point ?? "";
+  }
+
+  say() {
+    const { chart, shown } = this, { text } = chart;
+    if (this.said === shown && this.saidOf === chart.digest) return;
+    [this.said, this.saidOf] = [shown, chart.digest];
+    this.live.replaceChildren();
+    if (shown === null) return;
+    this.live.append(fillNodes(text.at, { name: chart.x_name, point: { token: chart.labels[shown] } }));
+    for (const { label, values } of chart.series) this.live.append(" ", fill(text.said, { label, value: written(values[shown], text.none) }));
+  }
+
+  get picture() {
+    const { geometry, chart, theme } = this;
+    return { width: geometry.width, height: geometry.height, draw: surface => draw(surface, theme, chart, geometry, this.point ?? null) };
+  }
+
+  caption() {
+    const { chart } = this, { text } = chart;
+    const told = fill(text.caption_chart, { title: chart.title, y: chart.y_name, x: chart.x_name, path: chart.path });
+    return [fill(text.caption_sentence, chart.caption), chart.logarithmic ? `${told} ${text.log}` : told];
+  }
+
+  async export(kind) {
+    const { chart } = this, name = fileName([chart.caption.model, chart.name], kind);
+    if (kind === "csv") return save(csvOf(chart, this.caption()), name);
+    return save(await (kind === "png" ? pngOf : svgOf)(this.theme, this.picture, this.caption()), name);
+  }
+
+  link() {
+    const url = new URL(location.href);
+    if (this.point === null) url.searchParams.delete(this.parameter());
+    else url.searchParams.set(this.parameter(), String(this.point));
+    return url.href;
+  }
+
+  copyLink() {
+    const { text } = this.chart;
+    const made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
+      try {
+        await navigator.clipboard.writeText(this.link());
+        made.textContent = text.copied;
+      } catch {
+        made.textContent = text.copy_failed;
+      }
+      setTimeout(() => { made.textContent = text.copy_link; }, 2500);
+    } });
+    made.setAttribute("aria-live", "polite");
+    return made;
+  }
+
+  close() {
+    this.resizes.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+}
+
+const instances = new WeakMap();
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".curves");
+  if (!root || !data) return undefined;
+  if (!instances.has(root)) instances.set(root, new Curves(root));
+  const made = instances.get(root);
+  made.update(data);
+  return () => { made.close(); instances.delete(root); };
+}

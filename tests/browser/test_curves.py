@@ -1,0 +1,101 @@
+"""Curves alone on a page: points in their order, exact values by pointer and keyboard, files, links."""
+
+import csv
+import io
+import math
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.components import curves
+from app.components.curves import Chart, Series, pack
+from app.text import section, use
+from tests.browser import standalone
+from tests.browser.attention import SVG, saved_bytes
+
+LABELS = ("1E1", "2024-05-06", "the", "the", "NaN", "<b>", "0.5", "the")
+FIRST = (1.0, 2.5, -0.75, 3.25, None, 0.5, 100_000.0, 0.0001)
+SECOND = (0.5, 0.25, 0.125, math.nan, 1.0, 2.0, 3.0, 4.0)
+
+
+def chart(**changes: object) -> bytes:
+    use("en")
+    given: dict[str, object] = {
+        "title": "A chart", "x_name": "token", "y_name": "length", "labels": LABELS, "path": "encoder.layers.0",
+        "series": (Series("first", FIRST), Series("second", SECOND, "bar")),
+    }  # fmt: skip
+    caption = {"model": "m", "source": "<i>a</i>", "target": "b"}
+    return pack(Chart(**(given | changes)), text=section("curves"), caption=caption, name="try")  # type: ignore[arg-type]
+
+
+def get(page: Page, name: str):  # type: ignore[no-untyped-def]
+    return page.get_by_test_id("curves").get_by_test_id(name)
+
+
+def saved(page: Page, kind: str) -> bytes:
+    with page.expect_download() as download:
+        get(page, kind).click()
+    return saved_bytes(download.value)
+
+
+def test_points_keep_their_order_and_their_labels(browser: BrowserContext) -> None:
+    page = standalone.visit(browser, chart(), component=curves, query={"try.point": 2})
+    live = get(page, "live")
+    expect(live).to_have_text("token the: first \u22120.7500; second 0.1250;")
+    get(page, "plot").focus()
+    page.keyboard.press("ArrowRight")
+    expect(live).to_have_text("token the: first 3.2500; second no value;")
+    page.keyboard.press("Home")
+    expect(live).to_have_text("token 1E1: first 1.0000; second 0.5000;")
+    page.keyboard.press("ArrowLeft")
+    expect(live).to_have_text("token 1E1: first 1.0000; second 0.5000;")
+    page.keyboard.press("End")
+    expect(live).to_have_text("token the: first 1.00e\u22124; second 4.0000;")
+    assert page.url.endswith("try.point=7")
+    page.keyboard.press("Escape")
+    expect(live).to_be_empty()
+    assert "point" not in page.url
+    box = get(page, "plot").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] - 30, box["y"] + 100)
+    expect(live).to_contain_text("second 4.0000")
+
+    page.locator("summary").click()
+    rows = [[cell.inner_text() for cell in row.locator("th, td").all()] for row in page.locator("tbody tr").all()]
+    assert [row[0] for row in rows] == list(LABELS)
+    assert rows[4][1:] == ["no value", "1.0000"]
+    lines = list(csv.reader(io.StringIO(saved(page, "csv").decode("utf-8-sig"))))
+    assert [line[1] for line in lines[1:]] == list(LABELS)
+    assert [line[2] for line in lines[1:]] == ["1", "2.5", "-0.75", "3.25", "", "0.5", "100000", "0.0001"]
+    assert "<i>a</i>" in lines[1][-1]
+    svg = saved(page, "svg").decode()
+    texts = [node.text for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    assert [text for text in texts if text in LABELS] == list(LABELS)
+    assert saved(page, "png").startswith(b"\x89PNG")
+    page.close()
+
+
+def test_a_logarithmic_axis_leaves_out_what_it_cannot_show(browser: BrowserContext) -> None:
+    values = (1e-12, 1e-6, 0.0, -1.0, 1.0, 10.0, 100.0, 1e3)
+    page = standalone.visit(
+        browser, chart(logarithmic=True, series=(Series("gradient", values),), marked=2), component=curves, width=390, dark=True
+    )
+    expect(get(page, "live")).to_have_text("token the: gradient no value;")
+    svg = saved(page, "svg").decode()
+    assert "10⁻¹²" in svg
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"series": (Series("a", (1.0,)),)}, "1 values for 8 points"),
+        ({"places": (1.0,)}, "1 places for 8 points"),
+        ({"labels": [""] * 6000, "series": (Series("a", [0.0] * 6000),)}, "draw a matrix"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        chart(**changes)

@@ -5,14 +5,13 @@ comparable programs (equal words, words like numbers, markup, other scripts, cha
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 import model
 from app.text import sentences
-from model.trace import Trace
 from model.translator import Translator
 from tests.browser import application, attention
 from tests.browser.attention import CROSS, AttentionMap, Visitor, eventually, numbers, parameters, type_sentence
@@ -37,15 +36,19 @@ def page(visitor: Visitor) -> Page:
     return visitor.page
 
 
-def shown_for(page: Page, sentence: str, trace: Trace) -> AttentionMap:
-    """Type a sentence; once its picture is there, every label of it must be that of the trace."""
+def shown_for(page: Page, french: Translator, sentence: str) -> AttentionMap:
+    """Type a sentence and wait for its picture: every source label must be that of the tokenizer, the echo what was typed."""
     type_sentence(page, sentence)
     shown = AttentionMap(page)
     as_at_first(shown)
-    eventually(lambda: shown.labels("source"), [token.label for token in trace.source])
-    assert [label.rpartition(" ")[0] for label in shown.labels("target")] == [token.label for token in trace.produced]
+    eventually(lambda: shown.labels("source"), [token.label for token in french.source_tokens(sentence)])
     assert echoed(page) == sentence
     return shown
+
+
+def check_rows(shown: AttentionMap, labels: Sequence[str]) -> None:
+    """A row for every produced token, hidden ones too, under its own label."""
+    eventually(lambda: shown.get("steps").locator("td.writes").all_text_contents(), list(labels))
 
 
 def as_at_first(shown: AttentionMap) -> None:
@@ -92,10 +95,10 @@ def columns(svg: bytes, labels: list[str]) -> list[tuple[float, float]]:
 
 def test_repeated_words_keep_their_own_rows_and_columns(page: Page, french: Translator) -> None:
     source, target = "the cat sees the dog and the horse", "le chat voit le chien et le cheval"
-    shown = shown_for(page, source, french.trace(source))
+    shown = shown_for(page, french, source)
     write_target(page, target)
     trace = french.trace(source, target)
-    eventually(lambda: shown.get("steps").locator("td.writes").all_text_contents(), [token.label for token in trace.produced])
+    check_rows(shown, [token.label for token in trace.produced])
     right = numbers(trace, CROSS, 1, 0)
     shown.check_table(right)
     thes, les = (
@@ -115,7 +118,7 @@ def test_repeated_words_keep_their_own_rows_and_columns(page: Page, french: Tran
 
 def test_words_like_numbers_and_dates_stay_labels(page: Page, french: Translator) -> None:
     source = "1 2 10 2024-05-06 1E1 3.50 007 NaN inf ."
-    shown = shown_for(page, source, french.trace(source))
+    shown = shown_for(page, french, source)
     shown.pick("unit", "words")
     right = numbers(french.trace(source), CROSS, 1, 0, unit="words")
     shown.check_table(right)
@@ -129,10 +132,10 @@ def test_markup_stays_text_and_nothing_runs(page: Page, french: Translator) -> N
     source = 'a<b & &lt;tag&gt; <script>document.title="x"</script> $5 or $6, *stars* __init__'
     target = '<img src=x onerror="document.title=1"> <b>gras</b> # [x] `tick` :red[plain] ~~no~~'
     title = page.title()
-    shown = shown_for(page, source, french.trace(source))
+    shown = shown_for(page, french, source)
     write_target(page, target)
     trace = french.trace(source, target)
-    eventually(lambda: shown.get("steps").locator("td.writes").all_text_contents(), [token.label for token in trace.produced])
+    check_rows(shown, [token.label for token in trace.produced])
     for unit in ("words", "pieces"):
         shown.pick("unit", unit)
         shown.check_table(numbers(trace, CROSS, 1, 0, unit=unit))  # type: ignore[arg-type]
@@ -150,10 +153,10 @@ def test_markup_stays_text_and_nothing_runs(page: Page, french: Translator) -> N
 def test_right_to_left_words_keep_their_order(page: Page, french: Translator) -> None:
     source = "I bought 3 books from IBM שלום עולם 42"
     target = "اشتريت 3 كتب من IBM"
-    shown = shown_for(page, source, french.trace(source))
+    shown = shown_for(page, french, source)
     write_target(page, target)
     trace = french.trace(source, target)
-    eventually(lambda: shown.get("steps").locator("td.writes").all_text_contents(), [token.label for token in trace.produced])
+    check_rows(shown, [token.label for token in trace.produced])
     shown.pick("unit", "words")
     right = numbers(trace, CROSS, 1, 0, unit="words")
     shown.check_table(right)
@@ -173,7 +176,7 @@ def test_right_to_left_words_keep_their_order(page: Page, french: Translator) ->
 
 def test_characters_that_cannot_be_seen_do_not_shift_the_words_after_them(page: Page, french: Translator) -> None:
     source = "one \U000f0000 two \u200b three \x07 four"  # a private-use character, a space of no width, a control character
-    shown = shown_for(page, source, french.trace(source))
+    shown = shown_for(page, french, source)
     shown.pick("unit", "words")
     right = numbers(french.trace(source), CROSS, 1, 0, unit="words")
     eventually(lambda: tuple(shown.labels("source")), right.columns)
@@ -186,7 +189,7 @@ def test_unknown_words_are_named_and_stay_apart(page: Page, french: Translator) 
     trace = french.trace(source)
     unknown = [(position, token) for position, token in enumerate(trace.source) if token.unknown]
     assert len(unknown) == 3
-    shown = shown_for(page, source, trace)
+    shown = shown_for(page, french, source)
     named = ", ".join(f"{token.text} ({position})" for position, token in unknown)
     assert any("3" in notice and named in notice for notice in notices(page))
     labels = shown.labels("source")
@@ -205,7 +208,7 @@ def test_unknown_words_are_named_and_stay_apart(page: Page, french: Translator) 
 def test_special_tokens_that_are_typed_are_text(page: Page, french: Translator) -> None:
     source = "<s> good </s> <pad> <unk>"
     trace = french.trace(source)
-    shown = shown_for(page, source, trace)
+    shown = shown_for(page, french, source)
     assert [token.special for token in trace.source] == [False] * (len(trace.source) - 1) + [True]
     shown.get("control-special").check()
     eventually(lambda: shown.labels("source"), [token.label for token in trace.source[:-1]])
@@ -216,9 +219,10 @@ def test_special_tokens_that_are_typed_are_text(page: Page, french: Translator) 
 
 @pytest.mark.parametrize("source", ["ha " * 11 + "ha", "12.1 C | MENU | RADIO | 08:05", "。"])
 def test_output_that_never_ends_or_is_empty_is_said(page: Page, french: Translator, source: str) -> None:
-    own, trace = french.translate(source), french.trace(source)
-    shown = shown_for(page, source, trace)
-    assert shown.get("steps").locator("tbody tr").count() == len(trace.produced)
+    own = french.translate(source)
+    shown = shown_for(page, french, source)
+    written = [token.label for token in own.produced] + ["</s>"] * (own.stopped == "limit")
+    check_rows(shown, written)
     stopped = ENGLISH["translate.stopped"].replace("`", "").format(count=len(own.produced))
     assert (stopped in notices(page)) == (own.stopped == "limit")
     assert (ENGLISH["translate.empty"].replace("`", "") in notices(page)) == (len(own.produced) == 1)

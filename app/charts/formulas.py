@@ -73,6 +73,16 @@ def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int)
     )
 
 
+def weighted_sum(trace: Trace, attention: str, head: int, row: int, dimension: int) -> str:
+    """One number of a context: the same number of every value, averaged by the weights of the row."""
+    weights = trace[f"{attention}.weights"].tensor[0, head, row]
+    values = trace[f"{attention}.value"].tensor[0, head, :, dimension]
+    context = float(trace[f"{attention}.context"].tensor[0, head, row, dimension])
+    terms = [rf"{number(float(weight))} \cdot ({number(float(value))})" for weight, value in zip(weights, values, strict=True)]
+    shown = " + ".join(terms[:MOST_TERMS]) + (r" + \cdots" if len(terms) > MOST_TERMS else "")
+    return rf"c_{{{row},{dimension}}} = \sum_j \alpha_{{{row},j}}\, v_{{j,{dimension}}} = {shown} = {number(context)}"
+
+
 def aligned(*equations: str) -> str:
     """Equations below one another, their first equals signs in line."""
     lines = r" \\ ".join(equation.replace("=", "&=", 1) for equation in equations)

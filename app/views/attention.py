@@ -1,10 +1,27 @@
-"""Attention, step by step: one head, from queries to output."""
+"""Attention, step by step: one head, from the input of its layer to the output, every operand beside every result."""
+
+from collections.abc import Mapping
+
+import streamlit as st
 
 from app import session
-from app.views.anatomy import Anatomy, model_of, show, tell
+from app.charts import formulas
+from app.charts.archive import npz
+from app.components.matrices import matrices, pack
+from app.text import section, text
+from app.views import html, picture
+from app.views.anatomy import Anatomy, Export, Formula, Section, model_of, show, tell
+from app.views.attention_questions import questions
+from app.views.attention_scenes import labels, matrices_of, scenes_of
+from app.views.attention_tables import tables
+from model.analysis import steps as analysis
+from model.analysis.steps import CROSS, HeadSteps
+from model.attention import MultiHeadAttention, scaled_products, softmax_or_zero
+from model.trace import Trace
 from model.translator import Translator
 
-NEXT = "views/heads.py"
+NEXT, PICTURE = "views/heads.py", "attention_steps"
+ROWS = ("produced", "read")
 
 
 def page() -> None:
@@ -16,12 +33,137 @@ def page() -> None:
     if refusal:
         show(Anatomy("attention", NEXT, lambda: tell(refusal, "error")))
         return
-    show(described(selection, atlas))
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace, session.place(atlas)))
 
 
-def described(selection: session.Selection, atlas: Translator) -> Anatomy:
+def described(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> Anatomy:
     """The page for a sentence that can be translated."""
-    return Anatomy("attention", NEXT, lambda: None)
+    steps = session.measured(analysis.head_steps, selection, place.attention, place.layer, place.head)
+    cell = formulas.largest_weight(trace, f"{steps.path}.weights", steps.head)
+    return Anatomy(
+        "attention",
+        NEXT,
+        lambda: stage(selection, atlas, trace, steps, cell),
+        export=Export(f"{selection.model}-attention.npz", lambda: npz(trace, picture.caption(selection, trace))),
+        sections=(
+            Section("attention.flow_title", lambda: tables(selection, atlas, steps)),
+            Section("attention.questions", lambda: questions(trace, steps, cell[0])),
+        ),
+        formulas=equations(trace, steps, cell),
+        code=(MultiHeadAttention.forward, MultiHeadAttention.split, scaled_products, softmax_or_zero),
+    )
+
+
+# ----- the stage
+
+
+def stage(selection: session.Selection, atlas: Translator, trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> None:
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+    row = choose_place(atlas, steps)
+    where(atlas, steps)
+    axes = labels(trace, steps, row)
+    message = pack(
+        scenes_of(steps, analysis.scaling(steps, cell[0]), *cell),
+        matrices_of(steps, axes),
+        text=section("matrices"),
+        caption=picture.caption(selection, trace),
+        place={"attention": steps.attention, "layer": steps.layer, "head": steps.head},
+    )
+    with st.container(key="stage"):
+        matrices(message, key=PICTURE, on_place=lambda: follow(atlas))
+    convention = f"attention_map.convention_{row if steps.spans['query'] == 'target' else 'self'}"
+    html.prose(convention, kind="quiet")
+    picture.name_guided(atlas)
+
+
+def choose_place(atlas: Translator, steps: HeadSteps) -> str:
+    """Attention, layer and head, the same that other pages look at; in the decoder also what names its rows (returned)."""
+    place: dict[str, str | int] = {"attention": steps.attention, "layer": steps.layer, "head": steps.head}
+    layers = atlas.config.encoder_layers if steps.attention.startswith("encoder") else atlas.config.decoder_layers
+    with st.container(horizontal=True, vertical_alignment="bottom", key="choose_place"):
+        kinds = {kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in session.ATTENTIONS}
+        _choice(atlas, "attention", session.ATTENTIONS, place, kinds)
+        _choice(atlas, "layer", range(layers), place)
+        _choice(atlas, "head", range(atlas.config.num_heads), place)
+        if steps.spans["query"] != "target":
+            return ROWS[0]
+        names = {row: text(f"attention_map.row_{row}") for row in ROWS}
+        chosen = st.segmented_control(
+            text("attention_map.row"), ROWS, default=ROWS[0], format_func=names.__getitem__, key="row", bind="query-params",
+            required=True,
+        )  # fmt: skip
+    return chosen or ROWS[0]
+
+
+def _choice(
+    atlas: Translator,
+    name: str,
+    options: "range | tuple[str, ...]",
+    place: Mapping[str, str | int],
+    names: Mapping[str, str] | None = None,
+) -> None:
+    """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
+    key = f"place_{name}"
+    st.session_state[key] = place[name]
+
+    def change() -> None:
+        changed = {**place, name: st.session_state[key]}
+        session.look_at(session.checked_place(atlas, changed["attention"], changed["layer"], changed["head"]))
+
+    st.segmented_control(
+        text(f"attention_map.{name}"),
+        options,
+        key=key,
+        required=True,
+        format_func=lambda option: names[option] if names else str(option + 1),
+        on_change=change,
+    )
+
+
+def follow(atlas: Translator) -> None:
+    """Look where the attention map of another page was left, in this browser, if the link names no place."""
+    found = (st.session_state.get(PICTURE) or {}).get("place")
+    if isinstance(found, Mapping):
+        session.look_at(session.checked_place(atlas, found.get("attention"), found.get("layer"), found.get("head")))
+
+
+def where(atlas: Translator, steps: HeadSteps) -> None:
+    """Which head this is, and whose numbers X and M are."""
+    (rows, columns), kind = steps.weights.shape, "cross" if steps.attention == CROSS else "self"
+    values: dict[str, object] = {"layer": steps.layer + 1, "head": steps.head + 1, "rows": rows, "columns": columns}
+    values["path"] = html.Ours(steps.path)
+    values["input"] = html.Ours(analysis.input_path(atlas.config, steps.attention, steps.layer))
+    if kind == "self":
+        values["attention"] = html.Ours(text(f"attention_map.{steps.attention.replace('.', '_')}"))
+    html.prose(f"attention.where_{kind}", kind="quiet", **values)
+
+
+# ----- beneath the picture
+
+
+def equations(trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> list[Formula]:
+    (row, column), dimension = cell, steps.largest_dimension(cell[0])
+    query = trace.produced if steps.spans["query"] == "target" else trace.source
+    key = trace.tokens(steps.spans["key"])
+    return [
+        Formula(
+            r"\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V",
+            formulas.aligned(
+                formulas.scaled_score(trace, steps.path, steps.head, row, column),
+                formulas.softmax_cell(trace, steps.path, steps.head, row, column),
+            ),
+            "attention.formula_score",
+            {"row": row, "asking": query[row].label, "column": column, "answering": key[column].label},
+        ),
+        Formula(
+            r"\mathrm{head}_i = A\,V, \qquad c_{r,d} = \sum_j \alpha_{r,j}\, v_{j,d}",
+            formulas.weighted_sum(trace, steps.path, steps.head, row, dimension),
+            "attention.formula_sum",
+            {"row": row, "dimension": dimension},
+        ),
+    ]
 
 
 page()

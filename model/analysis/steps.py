@@ -34,10 +34,10 @@ class Projection:
 class HeadSteps:
     """What one head computes, in order. Rows of `scores` and what follows are queries, columns are keys.
 
-    `x` gives the queries, `memory` the keys and values; in self-attention they are the same tensor. `products` is
-    Q K^T before the division, `scores` after it, `masked` with -inf where `allowed` is False. `concat` holds the contexts of
-    all heads side by side, `output` is what the sublayer returns. Rotary attention compares `query_rotated` with
-    `key_rotated`; elsewhere they are None.
+    `x` gives the queries, `memory` the keys and values; in self-attention they are the same tensor. `products` is Q K^T
+    before the division, `scores` after it, `masked` with -inf where `allowed` is False. `queries` and `contexts` are those
+    of all heads, `all_queries` and `concat` the same side by side; `output` is what the sublayer returns. Rotary attention
+    compares `query_rotated` with `key_rotated`; elsewhere they are None.
     """
 
     attention: str
@@ -50,6 +50,7 @@ class HeadSteps:
     to_key: Projection
     to_value: Projection
     all_queries: Float[Tensor, "query d_model"]
+    queries: tuple[Float[Tensor, "query head_dim"], ...]
     query: Float[Tensor, "query head_dim"]
     key: Float[Tensor, "key head_dim"]
     value: Float[Tensor, "key head_dim"]
@@ -87,6 +88,26 @@ class HeadSteps:
     def scale(self) -> float:
         """sqrt(d_k), by which the products are divided."""
         return math.sqrt(self.query.shape[1])
+
+    @property
+    def factor(self) -> float:
+        """1 / sqrt(d_k), as the model multiplies."""
+        return float(self.query.shape[1] ** -0.5)
+
+    @property
+    def hidden(self) -> int:
+        """How many cells are masked."""
+        return int((~self.allowed).sum())
+
+    @property
+    def columns(self) -> tuple[int, int]:
+        """The first and the last column of the full Q, K and V that belong to this head."""
+        width = self.query.shape[1]
+        return self.head * width, (self.head + 1) * width - 1
+
+    def largest_dimension(self, row: int) -> int:
+        """The dimension of this row's context that is farthest from 0."""
+        return int(self.context[row].abs().argmax())
 
 
 def path_of(attention: str, layer: int) -> str:
@@ -138,6 +159,7 @@ def head_steps(atlas: Translator, trace: Trace, attention: str, layer: int, head
         to_key=projection(module.to_key),
         to_value=projection(module.to_value),
         all_queries=module.merge(trace[f"{path}.query"].tensor)[0],
+        queries=tuple(trace[f"{path}.query"].tensor[0]),
         query=of_head("query"),
         key=of_head("key"),
         value=of_head("value"),
@@ -215,9 +237,10 @@ class Sizes:
         sizes |= {"head": self.num_heads, "head_dim": self.head_dim}
         return tuple(sizes[axis] for axis in axes.split())
 
-    def reshape_reads(self, head: int, row: int) -> tuple[int, int]:
-        """Position and head whose numbers a plain reshape to [h, L, d_k] would put at this head and row."""
-        return divmod(head * self.query + row, self.num_heads)
+
+def reshape_reads(num_heads: int, length: int, head: int, row: int) -> tuple[int, int]:
+    """Position and head whose numbers a plain reshape of [L, d_model] to [h, L, d_k] would put at this head and row."""
+    return divmod(head * length + row, num_heads)
 
 
 def sizes_of(config: ModelConfig, query: int, key: int) -> Sizes:

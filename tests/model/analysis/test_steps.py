@@ -48,8 +48,9 @@ def test_projections_give_the_recorded_query_key_and_value(steps: HeadSteps) -> 
 
 
 def test_the_split_takes_this_heads_columns(steps: HeadSteps) -> None:
-    width = steps.query.shape[1]
-    assert torch.equal(steps.all_queries[:, 2 * width : 3 * width], steps.query)
+    first, last = steps.columns
+    assert torch.equal(steps.all_queries[:, first : last + 1], steps.query)
+    assert torch.equal(torch.cat(steps.queries, dim=1), steps.all_queries)
 
 
 def test_score_scale_mask_softmax_and_sum_follow_from_one_another(steps: HeadSteps) -> None:
@@ -61,6 +62,8 @@ def test_score_scale_mask_softmax_and_sum_follow_from_one_another(steps: HeadSte
     exponentials = steps.masked.exp()
     close(exponentials / exponentials.sum(1, keepdim=True), steps.weights)
     close(steps.weights @ steps.value, steps.context)
+    numbers = steps.context[1].tolist()
+    assert abs(numbers[steps.largest_dimension(1)]) == max(map(abs, numbers))
 
 
 def test_heads_side_by_side_through_w_o_give_the_recorded_output(steps: HeadSteps) -> None:
@@ -73,6 +76,7 @@ def test_masks_and_spans_are_those_of_the_attention(steps: HeadSteps, exact: tup
     _, trace = exact
     rows, columns = (len(trace.tokens(steps.spans[axis])) for axis in ("query", "key"))
     assert steps.weights.shape == (rows, columns)
+    assert steps.hidden == (rows * (rows - 1) // 2 if steps.attention == "decoder.self_attention" else 0)
     causal = steps.attention == "decoder.self_attention"
     assert torch.equal(steps.allowed, torch.ones(rows, columns).tril().bool() if causal else torch.ones(rows, columns).bool())
 
@@ -146,9 +150,8 @@ def test_own_sizes_are_checked() -> None:
 
 @given(length=st.integers(1, 9), heads=st.integers(1, 5), width=st.integers(1, 3))
 def test_a_plain_reshape_reads_where_the_sizes_say(length: int, heads: int, width: int) -> None:
-    sizes = analysis.own_sizes(length, heads * width, heads, 1)
     x = torch.arange(length * heads * width).view(length, heads * width)
     for head, rows in enumerate(x.view(heads, length, width)):
         for row, numbers in enumerate(rows):
-            position, taken = sizes.reshape_reads(head, row)
+            position, taken = analysis.reshape_reads(heads, length, head, row)
             assert torch.equal(numbers, x[position, taken * width : (taken + 1) * width])

@@ -1,0 +1,67 @@
+"""What students ask when they see the steps, answered with the numbers of this head."""
+
+from app.text import text
+from app.views import html
+from app.views.attention_tables import shape
+from model.analysis import steps as analysis
+from model.analysis.steps import CROSS, HeadSteps
+from model.trace import Trace
+
+FIRST_ROWS = 5  # of the decoder, that the table of reading and producing shows
+
+
+def questions(trace: Trace, steps: HeadSteps, row: int) -> None:
+    """Why the root, why minus infinity, what the split does, why a row is there before its word, who gives what."""
+    _ask("scale", **_scaling(trace, steps, row))
+    _ask("mask")
+    if steps.hidden:
+        html.prose("attention.answer_mask_causal", hidden=steps.hidden, cells=steps.weights.numel())
+    else:
+        html.prose("attention.answer_mask_open")
+    _ask("split", **_split(steps))
+    _ask("first", start=trace.target[0].label, first=trace.produced[0].label)
+    html.table(
+        {text("attention.row"): "number", text("attention.reads"): "word", text("attention.produces"): "word"},
+        [
+            (number, read.label, produced.label)
+            for number, (read, produced) in enumerate(zip(trace.target[:FIRST_ROWS], trace.produced[:FIRST_ROWS], strict=True))
+        ],
+        text("attention.answer_first_caption"),
+    )
+    html.heading("attention.ask_sides")
+    rows, columns = steps.weights.shape
+    side = "cross" if steps.attention == CROSS else steps.attention.partition(".")[0]
+    html.prose(f"attention.answer_sides_{side}", rows=rows, columns=columns)
+
+
+def _ask(name: str, **values: object) -> None:
+    html.heading(f"attention.ask_{name}")
+    html.prose(f"attention.answer_{name}", kind="", **values)
+
+
+def _scaling(trace: Trace, steps: HeadSteps, row: int) -> dict[str, object]:
+    measured = analysis.scaling(steps, row)
+    asking = trace.produced if steps.spans["query"] == "target" else trace.source
+    return {
+        "head_dim": steps.query.shape[1],
+        "scale": html.number(steps.scale),
+        "before": html.number(measured.before),
+        "after": html.number(measured.after),
+        "token": asking[row].label,
+        "divided": html.number(measured.divided, 3),
+        "undivided": html.number(measured.undivided, 3),
+    }
+
+
+def _split(steps: HeadSteps) -> dict[str, object]:
+    """The shapes, and one row that a plain reshape would fill with the numbers of another position."""
+    (length, d_model), heads = steps.x.shape, len(steps.queries)
+    row = min(1, length - 1)
+    position, taken = analysis.reshape_reads(heads, length, 0, row)
+    return {
+        "flat": html.Ours(shape((length, d_model))),
+        "split": html.Ours(shape((heads, length, steps.query.shape[1]))),
+        "row": row,
+        "position": position,
+        "other": taken + 1,
+    }

@@ -38,6 +38,15 @@ class Agreement:
     rows: int
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """The prediction difference of a sentence, the maps that are compared with it, and how far each agrees."""
+
+    difference: Float[Tensor, "target source"]
+    maps: dict[str, Float[Tensor, "target source"]]
+    agreements: dict[str, Agreement]
+
+
 def prediction_difference(atlas: Translator, trace: Trace) -> Float[Tensor, "target source"]:
     """What each produced token loses in log-probability (nats) without each source token; negative where it gains."""
     attentions = [path for attention in READ for path in paths_of(trace, attention)]
@@ -82,17 +91,17 @@ def compare(map_: Float[Tensor, "target source"], difference: Float[Tensor, "tar
     return Agreement(mean, float(first.double().mean()), 1 / map_.shape[-1], int(known.sum()))
 
 
-def of_trace(atlas: Translator, trace: Trace) -> dict[str, Agreement]:
+def of_trace(atlas: Translator, trace: Trace) -> Comparison:
     """Every map of one sentence against its prediction difference."""
-    difference = prediction_difference(atlas, trace)
-    return {name: compare(map_, difference) for name, map_ in maps(atlas, trace).items()}
+    difference, compared = prediction_difference(atlas, trace), maps(atlas, trace)
+    return Comparison(difference, compared, {name: compare(map_, difference) for name, map_ in compared.items()})
 
 
 def over_sentences(atlas: Translator, traces: Iterable[Trace]) -> dict[str, Agreement]:
     """The same over many sentences; every row counts once."""
     found: dict[str, list[tuple[Agreement, int]]] = {}
     for trace in traces:
-        for name, value in of_trace(atlas, trace).items():
+        for name, value in of_trace(atlas, trace).agreements.items():
             found.setdefault(name, []).append((value, len(trace.produced)))
     return {name: _joined(values) for name, values in found.items()}
 

@@ -24,19 +24,24 @@ def transformed(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "he
     return vectors
 
 
+def lengths(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "head key"]:
+    """||f(x)|| of every head and key."""
+    found: Tensor = torch.linalg.vector_norm(transformed(atlas, trace, path), dim=-1)
+    return found
+
+
 def added(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "head query key"]:
     """||alpha f(x)|| for every head, row and key: alpha is not negative, so it is alpha ||f(x)||."""
     weights = trace[f"{path}.weights"].tensor[0].double()
-    lengths: Tensor = torch.linalg.vector_norm(transformed(atlas, trace, path), dim=-1)
-    return weights * lengths[:, None, :]
+    return weights * lengths(atlas, trace, path)[:, None, :]
 
 
 def of_layer(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "query key"]:
     """||sum over heads of alpha f(x)||: what all heads together bring from each key; vectors may cancel."""
     weights = trace[f"{path}.weights"].tensor[0].double()
     vectors: Tensor = torch.einsum("hqk,hkd->qkd", weights, transformed(atlas, trace, path))
-    lengths: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
-    return lengths
+    together: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    return together
 
 
 def of_attention(atlas: Translator, trace: Trace, attention: str) -> Float[Tensor, "layer query key"]:

@@ -86,9 +86,10 @@ def shipped(atlas: Translator) -> Measured | None:
     return read(path) if path.exists() else None
 
 
-def is_current(measured: Measured, atlas: Translator) -> bool:
-    """Whether the measures are of the weights that are loaded."""
-    return measured.weights == digest(SHIPPED / atlas.name / WEIGHTS)
+def is_current(atlas: Translator) -> bool:
+    """Whether the shipped measures are of the shipped weights; False if there are none."""
+    measured = shipped(atlas)
+    return measured is not None and measured.weights == digest(SHIPPED / atlas.name / WEIGHTS)
 
 
 def read(path: Path) -> Measured:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from model import Trace, Translator, load
 from model.alignment.extract import Choice
-from model.analysis import ablation, agreement, head_scores, norms, roles, rollout, what_if
+from model.analysis import ablation, agreement, head_scores, norms, roles, rollout, several, what_if
 from model.analysis.ablation import Head
 from model.attention import MultiHeadAttention
 from model.checkpoint import SHIPPED
@@ -156,7 +156,7 @@ def test_a_map_agrees_with_itself_and_a_constant_one_has_no_order(translator: Tr
     assert agreement.compare(torch.ones_like(difference), difference).rows == 0
     found = agreement.over_sentences(translator, [trace, trace])
     assert set(found) == {"weights", "last", "norms", "rollout", "diagonal"}  # no head of this model was guided
-    for name, value in agreement.of_trace(translator, trace).items():
+    for name, value in agreement.of_trace(translator, trace).agreements.items():
         assert found[name].correlation == pytest.approx(value.correlation)
         assert found[name].first == pytest.approx(value.first)
 
@@ -209,7 +209,26 @@ def test_one_head_of_the_whole_width_scores_with_the_sum_of_all_heads(translator
     right = (query @ key.mT / math.sqrt(translator.config.d_model)).softmax(-1)
     for head in altered[f"{path}.weights"].tensor[0].double():
         torch.testing.assert_close(head, right, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(several.one_head(trace, path), right, atol=1e-5, rtol=1e-4)
     assert ablation.as_one_head(translator, trace, "decoder.cross_attention").log_probabilities != trace.log_probabilities
+
+
+def test_the_number_of_heads_costs_nothing_but_weights(translator: Translator, trace: Trace) -> None:
+    found = several.widths(translator.config, len(trace.source), len(trace.target))
+    assert [width.heads for width in found] == [1, 2, 4, 8]
+    assert len({(width.attention, width.parameters, width.flops) for width in found}) == 1
+    assert found[0].parameters == sum(parameter.numel() for parameter in translator.model.parameters())
+    assert all(width.heads * width.head_dim == translator.config.d_model for width in found)
+    assert [width.weights for width in found] == [heads * len(trace.target) * len(trace.source) for heads in (1, 2, 4, 8)]
+
+
+def test_several_heads_look_at_several_places(translator: Translator, trace: Trace) -> None:
+    seen = several.sight(translator, trace, "decoder.cross_attention")
+    weights = head_scores.stacked(trace, "decoder.cross_attention")[0].numpy()
+    places = [len(set(weights[layer, :, row].argmax(-1))) for layer in range(len(weights)) for row in range(weights.shape[2])]
+    assert seen.places == pytest.approx(np.mean(places))
+    assert 1 <= seen.places <= seen.heads == 4
+    assert seen.change == ablation.as_one_head(translator, trace, "decoder.cross_attention").change
 
 
 def test_roles_are_clearly_above_chance_and_survive_the_file(translator: Translator, trace: Trace, tmp_path: Path) -> None:
@@ -244,5 +263,5 @@ def test_shipped_measures_are_of_the_shipped_weights(name: str) -> None:
     measured = roles.shipped(atlas)
     again = f"python -m model.analysis.roles {name} --pairs FILE"
     assert measured is not None, again
-    assert roles.is_current(measured, atlas), again
+    assert roles.is_current(atlas), again
     assert measured.sentences >= 200

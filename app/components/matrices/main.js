@@ -133,6 +133,7 @@ class Matrices {
     if (!by || event.ctrlKey) return;
     event.preventDefault();
     this.move(by);
+    this.view.panels.get(this.result.id).stage.frame.focus({ preventScroll: true }); // the matrix that had the focus is gone
   }
 
   showDifference(on) {

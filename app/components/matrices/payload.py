@@ -67,7 +67,7 @@ class Scene:
     - "product": A × B, or A × B + one row; "scaled": A × `value`; "sum": A + B
     - "softmax": of a row of A; "mask": A, or minus infinity where the result is masked
     - "lookup": row `index[i]` of the last matrix before the result; "concat": matrices side by side
-    - "norm": LayerNorm of a row of A with gain and bias (one row each) and `value` as epsilon; "activation": `note_law` names it
+    - "norm": LayerNorm of a row of A with gain and bias (one row each) and `value` as epsilon; "activation": of A, `activation`
     - "same": no law, the same cell in all
     """
 

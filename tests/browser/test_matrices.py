@@ -1,0 +1,180 @@
+"""The matrices component alone: the law of a cell with its numbers, steps, keyboard, link, files, and what it sends back."""
+
+import csv
+import io
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import BrowserContext, Locator, Page
+
+from app.components import matrices as component
+from app.components.matrices import Axis, Matrix, Scene, pack
+from tests.browser import standalone
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parents[2]
+TARGET = Axis("target", ["le", "le", "1E1", "<b>x</b>"], "target")
+SOURCE = Axis("source", ["the", "the", "2024-05-06"], "source")
+WIDTH, D_K = Axis("d_model"), Axis("d_k")
+CAPTION = {"model": "tiny", "source": "the the", "target": "le le"}
+
+
+def drawn(size: tuple[int, int], seed: int) -> torch.Tensor:
+    return torch.randn(size, generator=torch.Generator().manual_seed(seed))
+
+
+X, W_Q, BIAS, KEY = drawn((4, 6), 1), drawn((6, 5), 2), drawn((1, 5), 3), drawn((3, 5), 4)
+QUERY = X @ W_Q + BIAS
+SCORES = QUERY @ KEY.T
+MASK = torch.tensor([[False, True, True], [False, False, True], [False, False, False], [True, True, True]])
+WEIGHTS = torch.where(MASK, 0.0, torch.where(MASK, -torch.inf, SCORES).softmax(-1))
+
+
+def payload() -> bytes:
+    text = tomllib.loads((ROOT / "assets/text/en/matrices.toml").read_text("utf-8"))["matrices"]
+    shown = [
+        Matrix("x", X, TARGET, WIDTH, "X"),
+        Matrix("w_q", W_Q, WIDTH, D_K, "W_Q", "query"),
+        Matrix("b_q", BIAS, Axis("bias"), D_K, "b_Q", "query"),
+        Matrix("query", QUERY, TARGET, D_K, "Q", "query"),
+        Matrix("key_t", KEY.T, D_K, SOURCE, "Kᵀ", "key"),
+        Matrix("scores", SCORES, TARGET, SOURCE, "scores", "scores", before=SCORES - torch.eye(4, 3), editable=True),
+        Matrix("masked", torch.where(MASK, -torch.inf, SCORES), TARGET, SOURCE, "masked", "scores", masked=MASK),
+        Matrix("weights", WEIGHTS, TARGET, SOURCE, "weights", "weights", "unit", masked=MASK),
+    ]
+    scenes = [
+        Scene("project", "project", ["x", "×", "w_q", "+", "b_q", "=", "query"], "product"),
+        Scene("score", "score", ["query", "×", "key_t", "=", "scores"], "product", cell=(1, 2)),
+        Scene("softmax", "softmax", ["masked", "→", "weights"], "softmax"),
+    ]
+    return pack(scenes, shown, text=text, caption=CAPTION, place={"attention": "decoder.cross_attention", "layer": 1, "head": 0})
+
+
+@pytest.fixture(scope="module")
+def page(browser: BrowserContext) -> Iterator[Page]:
+    opened = standalone.visit(browser, payload(), component=component)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def root(page: Page) -> Locator:
+    page.get_by_test_id("step-project").click()
+    return page.get_by_test_id("matrices")
+
+
+def number(text: str) -> float:
+    return float(text.replace("\N{MINUS SIGN}", "-"))
+
+
+def press(page: Page, matrix: str, *keys: str) -> None:
+    page.get_by_test_id(f"matrix-{matrix}").focus()
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def terms(page: Page) -> list[list[float]]:
+    return [[number(part) for part in term.split("×")] for term in page.locator(".term").all_text_contents()]
+
+
+def test_a_cell_is_the_sum_of_the_terms_that_are_listed(page: Page, root: Locator) -> None:
+    press(page, "query", "Control+Home", "ArrowDown", "ArrowDown", "ArrowRight")
+    assert root.get_attribute("data-cell") == "2,1"
+    expected = torch.stack((X[2], W_Q[:, 1]), dim=1)
+    torch.testing.assert_close(torch.tensor(terms(page)), expected, atol=6e-4, rtol=0)
+    total = number(page.get_by_test_id("total").inner_text())
+    assert total == pytest.approx(float(QUERY[2, 1]), abs=6e-5)
+    live = page.get_by_test_id("live").inner_text()
+    assert "1E1" in live
+    assert live.endswith(page.get_by_test_id("total").inner_text())
+
+
+def test_a_press_on_an_operand_brings_its_row_or_column_into_play(page: Page, root: Locator) -> None:
+    page.get_by_test_id("step-score").click()
+    assert root.get_attribute("data-cell") == "0,2"  # the row is kept from the step before, the column is the scene's own
+    press(page, "key_t", "Control+Home")
+    assert root.get_attribute("data-cell") == "0,0"
+    press(page, "query", "Control+End")
+    assert root.get_attribute("data-cell") == "3,0"
+
+
+def test_softmax_shows_its_quotient_and_a_row_without_keys_says_so(page: Page, root: Locator) -> None:
+    page.get_by_test_id("step-softmax").click()
+    press(page, "weights", "Control+Home", "ArrowDown")
+    found = re.search(r"exp\((.+) − (.+)\) ÷ (\S+) = (\S+)\.", page.get_by_test_id("law").inner_text())
+    assert found
+    score, top, total, weight = (number(part.strip("()")) for part in found.groups())
+    assert weight == pytest.approx(float(WEIGHTS[1, 0]), abs=6e-5)
+    assert torch.tensor(score - top).exp() / total == pytest.approx(weight, abs=3e-4)
+    press(page, "weights", "Control+End")
+    assert "no key may be read" in page.get_by_test_id("law").inner_text()
+    assert "masked" in page.get_by_test_id("live").inner_text()
+
+
+def test_steps_by_key_stand_in_the_link_and_the_link_reopens_them(page: Page, root: Locator) -> None:
+    press(page, "query", "Control+Home", "ArrowDown", "n", "n")
+    assert root.get_attribute("data-step") == "softmax"
+    link = page.url
+    assert "step=softmax" in link
+    assert "layer=1" in link
+    page.goto(link)
+    page.wait_for_selector("[data-testid=matrices][data-painted]")
+    assert root.get_attribute("data-step") == "softmax"
+    assert root.get_attribute("data-cell") == page.url.split("cell=")[1].split("&")[0].replace("%2C", ",")
+    press(page, "weights", "p")
+    assert root.get_attribute("data-step") == "score"
+
+
+def test_changed_cells_are_told_and_another_value_is_sent(page: Page, root: Locator) -> None:
+    page.get_by_test_id("step-score").click()
+    press(page, "scores", "Control+Home")
+    live = page.get_by_test_id("live").inner_text()
+    now, before = (number(found) for found in re.findall(r"[−\d.]+$|(?<=: )[−\d.]+(?=;)", live))
+    assert now - before == pytest.approx(1.0, abs=2e-4)
+    page.get_by_test_id("edit-value").fill("2.5")
+    page.get_by_test_id("edit-apply").click()
+    assert standalone.sent(page)[-1] == ["edit", {"matrix": "scores", "row": 0, "column": 0, "value": 2.5}]
+    page.get_by_test_id("edit-value").fill("")
+    page.get_by_test_id("edit-apply").click()
+    assert len(standalone.sent(page)) == 1
+
+
+def test_table_and_file_hold_every_number_under_its_labels(page: Page, root: Locator) -> None:
+    page.get_by_test_id("step-score").click()
+    press(page, "scores", "Control+Home")
+    page.get_by_test_id("table").locator("summary").click()
+    rows = page.get_by_test_id("table").locator("tbody tr").all()
+    assert [row.locator("th bdi").inner_text() for row in rows] == ["le", "le", "1E1", "<b>x</b>"]
+    cells = [[number(cell) for cell in row.locator("td").all_text_contents()] for row in rows]
+    torch.testing.assert_close(torch.tensor(cells), SCORES, atol=6e-5, rtol=0)
+    with page.expect_download() as download:
+        page.get_by_test_id("csv").click()
+    lines = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8-sig"))))
+    scores = [line for line in lines if line["matrix"] == "scores"]
+    assert [line["row_label"] for line in scores[::3]] == ["le", "le", "1E1", "<b>x</b>"]
+    torch.testing.assert_close(torch.tensor([float(line["value"]) for line in scores]).view(4, 3), SCORES, atol=1e-5, rtol=1e-5)
+
+
+def test_the_vector_file_shows_labels_as_text(page: Page, root: Locator) -> None:
+    page.get_by_test_id("step-score").click()
+    with page.expect_download() as download:
+        page.get_by_test_id("svg").click()
+    svg = Path(download.value.path()).read_text("utf-8")
+    assert "&lt;b&gt;x&lt;/b&gt;" in svg
+    assert svg.count(">le</text>") == 4  # twice at the queries, twice at the scores
+    assert "Model tiny" in svg
+
+
+def test_another_place_left_by_another_page_is_asked_for(browser: BrowserContext) -> None:
+    other = standalone.visit(browser, payload(), component=component)
+    other.evaluate(
+        """() => sessionStorage.setItem("attention-atlas.attention-map", JSON.stringify({attention: "encoder.self_attention", layer: 0, head: 1}))"""
+    )
+    other.goto(standalone.ADDRESS)
+    other.wait_for_selector("[data-testid=matrices][data-painted]")
+    assert standalone.sent(other) == [["place", {"attention": "encoder.self_attention", "layer": 0, "head": 1}]]
+    other.close()

@@ -83,7 +83,7 @@ def _flow(atlas: Translator, steps: HeadSteps, here: Sizes, other: Sizes | None,
     lines = analysis.dimension_flow(atlas.config, steps.attention)
     columns = {
         text("attention.column_operation"): "rich",
-        text("attention.column_expression"): "code",
+        text("attention.column_expression"): "code wrap",
         **_shape_columns(other, name),
         text("attention.column_meaning"): "rich",
     }
@@ -103,7 +103,7 @@ def _dot_product(steps: HeadSteps, here: Sizes, other: Sizes | None, name: str) 
     columns = {
         text("attention.column_step"): "number",
         text("attention.column_operation"): "rich",
-        text("attention.column_formula"): "code",
+        text("attention.column_formula"): "code wrap",
         **_shape_columns(other, name),
         text("attention.column_meaning"): "rich",
     }

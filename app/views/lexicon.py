@@ -3,8 +3,9 @@
 import streamlit as st
 
 from app import session
-from app.text import text
-from app.views import html
+from app.components.bars import Series, bars, pack
+from app.text import section, text
+from app.views import html, linked, picture
 from model.analysis import embeddings, vocabulary
 from model.analysis.vocabulary import Side, Word, visible
 from model.tokenizer import Tokenizer
@@ -52,14 +53,16 @@ def merged(selection: session.Selection, trace: Trace, side: Side) -> None:
     words = session.measured(vocabulary.words_of, selection, side)
     if not words:
         return
-    index = st.selectbox(
+    places, first = [str(place) for place in range(len(words))], str(vocabulary.most_merged(words))
+    linked.chosen("word", places, first)
+    place = st.selectbox(
         text("tokens.word"),
-        range(len(words)),
-        index=vocabulary.most_merged(words),
-        format_func=[f"{place}: {visible(word.text)}" for place, word in enumerate(words)].__getitem__,
-        key=f"word_{side}",
+        places,
+        format_func=lambda place: f"{place}: {visible(words[int(place)].text)}",
+        key="word",
+        on_change=linked.remember("word", first),
     )
-    word: Word = words[index]
+    word: Word = words[int(place)]
     rows = [(0, html.Ours("—"), html.Ours("—"), apart(word.characters))]
     rows += [
         (step, html.Ours(f"{merge.rank:,}"), apart((merge.left, merge.right)), apart(merge.pieces))
@@ -109,10 +112,11 @@ def vocabulary_and_neighbours(selection: session.Selection, atlas: Translator, t
     """Search the vocabulary; look at the neighbours of a token of the sentence or of one that was found."""
     session.begin_run()
     tokenizer = tokenizer_of(atlas, side)
+    linked.chosen("find", None, "")
     asked = st.text_input(
         text("tokens.search"),
         key="find",
-        bind="query-params",
+        on_change=linked.remember("find", ""),
         placeholder=text("tokens.search_placeholder"),
         max_chars=LONGEST_SEARCH,
         icon=":material/search:",
@@ -131,35 +135,37 @@ def vocabulary_and_neighbours(selection: session.Selection, atlas: Translator, t
             [(hit.id, hit.shown, html.sentence("tokens.note_special_entry") if hit.special else "") for hit in found.entries],
             text("tokens.search_caption"),
         )
-    own = dict.fromkeys(token.id for token in trace.tokens(side) if not token.special)
-    options = list(dict.fromkeys([*own, *(hit.id for hit in found.entries if asked)])) or [0]
+    own = [token.id for token in trace.tokens(side) if not token.special]
+    options = [str(id_) for id_ in dict.fromkeys([*own, *(hit.id for hit in found.entries if asked)])]
+    near_to = linked.chosen("near", options, options[0] if options else None)
+    if near_to is None:
+        return
     id_ = st.selectbox(
         text("tokens.near"),
         options,
-        format_func=lambda id_: f"{id_}: {visible(tokenizer.pieces[id_])}",
+        format_func=lambda id_: named(tokenizer, int(id_)),
         key="near",
-        bind="query-params",
+        on_change=linked.remember("near", options[0]),
     )
-    near(selection, tokenizer, side, id_)
+    near(selection, trace, tokenizer, side, int(id_))
 
 
-def near(selection: session.Selection, tokenizer: Tokenizer, side: Side, id_: int) -> None:
+def near(selection: session.Selection, trace: Trace, tokenizer: Tokenizer, side: Side, id_: int) -> None:
     """The rows of the table that point where this token's row points."""
     found = session.measured_model(embeddings.neighbours, selection.model, side, id_)
-    shown = vocabulary.entry(tokenizer, id_).shown
-    html.table(
-        {
-            text("tokens.near_rank"): "number",
-            text("tokens.piece"): "word strong",
-            text("tokens.id"): "number",
-            text("tokens.near_cosine"): "number",
-        },
-        [
-            (rank, vocabulary.entry(tokenizer, other).shown, other, html.Ours(html.number(cosine, 3)))
-            for rank, (other, cosine) in enumerate(found.nearest, start=1)
-        ],
-        text("tokens.near_caption", token=shown),
+    shown = named(tokenizer, id_)
+    message = pack(
+        [named(tokenizer, other) for other, _ in found.nearest],
+        [Series("cosine", text("tokens.near_cosine"), [cosine for _, cosine in found.nearest])],
+        title=text("tokens.near_caption", token=shown),
+        name=text("tokens.token"),
+        text=section("bars"),
+        caption=picture.caption(selection, trace),
+        digits=3,
+        numbered=False,
     )
+    html.prose("tokens.near_idea", token=shown)
+    bars(message, key="tokens_near")
     html.prose(
         "tokens.near_chance",
         kind="quiet",
@@ -168,3 +174,8 @@ def near(selection: session.Selection, tokenizer: Tokenizer, side: Side, id_: in
         spread=html.Ours(html.number(found.spread, 3)),
         size=html.Ours(f"{len(tokenizer):,}"),
     )
+
+
+def named(tokenizer: Tokenizer, id_: int) -> str:
+    """An entry by its piece and its id."""
+    return f"{visible(tokenizer.pieces[id_])} ({id_})"

@@ -7,9 +7,11 @@ import streamlit as st
 
 from app import session
 from app.charts import embeddings as equations
+from app.components.bars import Series, bars
+from app.components.bars import pack as pack_bars
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, lexicon, picture, token_cards
+from app.views import html, lexicon, linked, picture, token_cards
 from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, show, tell
 from model.analysis import embeddings
 from model.analysis.vocabulary import Side, entry, visible
@@ -34,13 +36,8 @@ def page() -> None:
         show(Anatomy("tokens", NEXT, lambda: tell(refusal, "error")))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace, chosen_side()))
-
-
-def chosen_side() -> Side:
-    """The side that the switch on the stage is at; it is drawn later, with the stage."""
-    asked = st.session_state.get("side", st.query_params.get("side"))
-    return "target" if asked == "target" else "source"
+    side: Side = "target" if linked.chosen("side", SIDES, "source") == "target" else "source"
+    show(described(selection, atlas, trace, side))
 
 
 def described(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> Anatomy:
@@ -50,7 +47,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace, sid
         NEXT,
         lambda: stage(selection, atlas, trace, side),
         sections=(
-            Section("tokens.norms", lambda: norms(selection, atlas, trace, side)),
+            Section("tokens.norms", lambda: norms(selection, trace, side)),
             Section("tokens.cut", lambda: lexicon.cut(selection, atlas, trace, side)),
             Section("tokens.vocabulary", lambda: lexicon.vocabulary_and_neighbours(selection, atlas, trace, side)),
         ),
@@ -71,10 +68,9 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, side: S
     st.segmented_control(
         text("tokens.side"),
         SIDES,
-        default="source",
         required=True,
         key="side",
-        bind="query-params",
+        on_change=linked.remember("side", "source"),
         format_func={name: text(f"tokens.side_{name}") for name in SIDES}.__getitem__,
         label_visibility="collapsed",
     )
@@ -196,41 +192,30 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Si
 # ----- how long the parts are
 
 
-def norms(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
-    """Lengths of both parts of the sum for every token."""
+def norms(selection: session.Selection, trace: Trace, side: Side) -> None:
+    """Lengths of both parts of the sum for every token, and of the row without the factor."""
     found = session.measured(embeddings.norms, selection, side)
-    tokens = trace.tokens(side)
     html.prose("tokens.norms_idea")
-    positions = found.position or [None] * len(tokens)
-    html.table(
-        {
-            text("tokens.position"): "number",
-            text("tokens.token"): "word strong",
-            text("tokens.norm_row"): "number",
-            text("tokens.norm_scaled"): "number",
-            text("tokens.norm_position"): "number",
-            text("tokens.norm_input"): "number",
-            text("tokens.word_left"): "number",
-            text("tokens.word_left_unscaled"): "number",
-        },
-        [
-            (position, token.label, *(html.Ours("—" if value is None else html.number(value)) for value in values))
-            for position, (token, *values) in enumerate(
-                zip(
-                    tokens,
-                    found.looked_up,
-                    found.scaled,
-                    positions,
-                    found.entering,
-                    found.word,
-                    found.word_unscaled,
-                    strict=True,
-                )
-            )
-        ],
-        text("tokens.norms_caption"),
+    series = [Series("scaled", text("tokens.norm_scaled"), found.scaled)]
+    if found.position is not None:
+        series.append(Series("position", text("tokens.norm_position"), found.position, "second"))
+    series.append(Series("row", text("tokens.norm_row"), found.looked_up, "outlined"))
+    compared(selection, trace, side, series, "tokens.norms_caption")
+    html.prose("tokens.norms_read", count=len(trace.tokens(side)), found=found.found_again)
+
+
+def compared(selection: session.Selection, trace: Trace, side: Side, series: Sequence[Series], title: str) -> None:
+    """Numbers of every token of a side as bars."""
+    message = pack_bars(
+        [token.label for token in trace.tokens(side)],
+        series,
+        title=text(title),
+        name=text("tokens.token"),
+        text=section("bars"),
+        caption=picture.caption(selection, trace),
+        role=side,
     )
-    html.prose("tokens.norms_read", count=len(tokens), found=found.found_again, found_unscaled=found.found_again_unscaled)
+    bars(message, key=title.replace(".", "_"))
 
 
 # ----- beneath the picture
@@ -286,11 +271,12 @@ def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
 def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     """The model without the factor, or without positions: what is left at the input, and what it does to the translation."""
     session.begin_run()
+    linked.chosen("without", VARIANTS, None)
     variant = st.segmented_control(
         text("tokens.what_if"),
         tuple(VARIANTS),
         key="without",
-        bind="query-params",
+        on_change=linked.remember("without", None),
         format_func={name: text(f"tokens.what_if_{name}") for name in VARIANTS}.__getitem__,
         label_visibility="collapsed",
     )
@@ -298,26 +284,31 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
         html.prose("tokens.what_if_choose")
         return
     if variant == "factor":
-        fresh, norm = (
-            session.measured_model(embeddings.untrained, selection.model, "source"),
-            session.measured(embeddings.norms, selection, "source"),
-        )
-        html.prose(
-            "tokens.what_if_factor_idea",
-            row=html.Ours(html.number(fresh.row)),
-            position=html.Ours(html.number(fresh.position)),
-            scaled=html.Ours(html.number(fresh.scaled)),
-            width=atlas.config.d_model,
-        )
-        html.prose(
-            "tokens.what_if_factor_input",
-            count=len(trace.source),
-            found=norm.found_again,
-            found_unscaled=norm.found_again_unscaled,
-        )
+        without_factor(selection, atlas, trace)
     else:
         html.prose("tokens.what_if_position_idea")
     damage(selection, trace, variant)
+
+
+def without_factor(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """What the factor is for, at the input of the encoder."""
+    fresh = session.measured_model(embeddings.untrained, selection.model, "source")
+    found = session.measured(embeddings.norms, selection, "source")
+    html.prose(
+        "tokens.what_if_factor_idea",
+        row=html.Ours(html.number(fresh.row)),
+        position=html.Ours(html.number(fresh.position)),
+        scaled=html.Ours(html.number(fresh.scaled)),
+        width=atlas.config.d_model,
+    )
+    html.prose(
+        "tokens.what_if_factor_input", count=len(trace.source), found=found.found_again, found_unscaled=found.found_again_unscaled
+    )
+    cosines = [
+        Series("with", text("tokens.word_left"), found.word),
+        Series("without", text("tokens.word_left_unscaled"), found.word_unscaled, "outlined"),
+    ]
+    compared(selection, trace, "source", cosines, "tokens.words_left")
 
 
 def damage(selection: session.Selection, trace: Trace, variant: str) -> None:

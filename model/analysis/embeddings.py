@@ -16,7 +16,7 @@ from model.position import sinusoidal
 from model.trace import Trace
 from model.translator import Translation, Translator
 
-BLOCKS = 48  # of the rows of a table that are drawn as their mean
+BLOCKS = 24  # of the rows of a table that are drawn as their mean
 NEAREST = 10
 
 

@@ -52,8 +52,8 @@ const LAWS = {
   },
   lookup({ scene, operands, result, row, col, value }) {
     const table = operands.at(-1), from = scene.index[row], marks = new Map([[table.id, { row: Math.min(from, table.rows - 1) }], [result.id, { row }]]);
-    for (const other of operands.slice(0, -1)) marks.set(other.id, { row });
-    return { marks, sentence: ["law_lookup", { row, index: from, table: table.title, value }] };
+    for (const other of operands.slice(0, -1)) marks.set(other.id, other.cols === table.rows ? { row, cell: [row, from] } : { row });
+    return { marks, sentence: ["law_lookup", { row, index: table.along.rows.labels?.[from] ?? from, table: table.title, value }] };
   },
   norm({ scene, operands: [a, gain, bias], result, row, col, value }) {
     const all = [...Array(a.cols).keys()].map(k => at(a, row, k)), mean = all.reduce((sum, x) => sum + x, 0) / a.cols;

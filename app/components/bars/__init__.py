@@ -1,0 +1,27 @@
+"""Bars: a few numbers for each of a list of things, side by side, drawn and read in the browser."""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app.components.bars.payload import LABELS, Series, pack
+from app.components.modules import joined, style
+
+__all__ = ["LABELS", "Series", "bars", "pack"]
+
+MODULES = ("theme", "labels", "surface", "template", "controls", "stage", "export", "picture", "main")
+
+_FOLDER = Path(__file__).parent
+
+_component = st.components.v2.component(
+    "bars",
+    html='<div class="atlas bars"\n data-testid="bars"></div>',
+    css=style(_FOLDER),
+    js=joined(_FOLDER, MODULES),
+)
+
+
+def bars(payload: bytes, *, key: str) -> Any:
+    """Draws a payload made by `pack`. Nothing is sent to the server."""
+    return _component(key=key, data=payload)

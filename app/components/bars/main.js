@@ -1,0 +1,145 @@
+// The component: draws, follows pointer and keyboard, speaks, exports, cleans up.
+import { button } from "./controls.js";
+import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
+import { forgetWidths } from "./labels.js";
+import { boxOf, draw, hit, layout, written } from "./picture.js";
+import { Stage } from "./stage.js";
+import { element, fill, isolate } from "./template.js";
+import { applyTheme, readTheme } from "./theme.js";
+
+const TALLEST = 560;
+
+class Bars {
+  constructor(root) {
+    this.root = root;
+    this.painted = 0;
+    this.resizes = new ResizeObserver(() => { if (this.header && root.clientWidth !== this.width) this.render(); });
+    this.resizes.observe(root);
+    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.header) this.render(); });
+  }
+
+  update(data) {
+    const message = new TextDecoder().decode(data), theme = readTheme(this.root);
+    if (message === this.message && theme.name === this.theme?.name) return;
+    this.theme = theme;
+    applyTheme(this.root, theme);
+    if (message !== this.message) this.open(message);
+    this.render();
+  }
+
+  open(message) {
+    this.message = message;
+    this.header = JSON.parse(message);
+    this.pointed = this.cursor = null;
+    const { text, title } = this.header;
+    this.stage = new Stage({
+      name: "bars-stage",
+      onDraw: (surface, view) => surface.shift(-view.x, -view.y, () => draw(surface, this.theme, this.header, this.at, this.focus, view)),
+      onPoint: (x, y) => this.point(hit(this.at, this.header, x + this.stage.view.x, y + this.stage.view.y)),
+      onLeave: () => this.point(null),
+    });
+    const { frame } = this.stage;
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": title, "aria-description": text.keys })) frame.setAttribute(name, value);
+    frame.onkeydown = event => this.key(event);
+    this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
+    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })));
+    this.root.replaceChildren(element("section", { class: "card" }, frame, this.live, this.twin(), exports));
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", title);
+  }
+
+  get focus() { return this.pointed ?? this.cursor; }
+
+  point(next) {
+    if (JSON.stringify(next) === JSON.stringify(this.pointed ?? null)) return;
+    this.pointed = next;
+    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.paint(); });
+  }
+
+  key(event) {
+    if (event.altKey || event.metaKey) return;
+    const { labels, series } = this.header, { row, series: kind } = this.cursor ?? { row: 0, series: -1 }, last = labels.length - 1;
+    const move = {
+      ArrowUp: [row - 1, kind], ArrowDown: [this.cursor ? row + 1 : 0, kind], ArrowLeft: [row, kind - 1], ArrowRight: [row, kind + 1],
+      Home: [0, kind], End: [last, kind],
+    }[event.key];
+    if (event.key === "Escape") this.cursor = null;
+    else if (!move) return;
+    else this.cursor = { row: Math.max(0, Math.min(last, move[0])), series: Math.max(0, Math.min(series.length - 1, move[1])) };
+    event.preventDefault();
+    event.stopPropagation();
+    this.pointed = null;
+    if (this.cursor) this.stage.reveal(boxOf(this.at, this.cursor.row));
+    this.paint();
+  }
+
+  say() {
+    const { header, focus } = this;
+    if (!focus) return "";
+    const { labels, series, digits, text } = header, kind = series[focus.series];
+    const label = isolate(labels[focus.row]), place = header.numbered ? fill(text.position, { label, index: focus.row }) : label;
+    return fill(text.bar, { title: kind.title, label: place, value: written(kind.values[focus.row], Math.max(4, digits)) });
+  }
+
+  render() {
+    this.width = this.root.clientWidth;
+    if (!this.width) return;
+    this.at = layout(this.theme, this.header, Math.max(220, this.width - (this.width < 640 ? 26 : 42)));
+    this.stage.fit(this.at.width, this.at.height, TALLEST);
+    this.paint();
+  }
+
+  paint() {
+    this.stage.paint(this.theme);
+    const said = this.say();
+    if (this.live.textContent !== said) this.live.textContent = said;
+    this.root.dataset.painted = ++this.painted;
+  }
+
+  twin() {
+    const { labels, series, name, title, text } = this.header;
+    const head = element("tr", {}, element("th", { scope: "col" }, name), ...series.map(kind => element("th", { scope: "col" }, kind.title)));
+    const body = labels.map((label, row) => element("tr", {}, this.rowHead(label, row), ...series.map(kind => element("td", {}, written(kind.values[row], 4)))));
+    const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+    table.createCaption().textContent = title;
+    const scroll = element("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": title }, table);
+    return element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), scroll);
+  }
+
+  rowHead(label, row) {
+    const made = element("th", { scope: "row" }, element("bdi", {}, label));
+    if (this.header.numbered) made.append(" ", element("small", {}, String(row)));
+    return made;
+  }
+
+  async export(kind) {
+    const { header, at, theme } = this, { caption, text, title } = header;
+    const lines = [fill(text.caption_sentence, caption), title], name = fileName([caption.model, title], kind);
+    const whole = { x: 0, y: 0, w: at.width, h: at.height };
+    const picture = { width: at.width, height: at.height, draw: surface => draw(surface, theme, header, at, null, whole) };
+    if (kind === "csv") return save(this.csv(lines), name);
+    return save(kind === "svg" ? svgOf(theme, picture, lines) : await pngOf(theme, picture, lines), name);
+  }
+
+  csv(caption) {
+    const { labels, series, name } = this.header;
+    const lines = labels.map((label, row) => [row, label, ...series.map(kind => Number(kind.values[row].toPrecision(8))), row ? "" : caption.join(" ")]);
+    return csvBlob([["index", name, ...series.map(kind => kind.id), "caption"], ...lines]);
+  }
+
+  close() {
+    this.resizes.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+}
+
+const instances = new WeakMap();
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".bars");
+  if (!root || !data) return undefined;
+  if (!instances.has(root)) instances.set(root, new Bars(root));
+  const made = instances.get(root);
+  made.update(data);
+  return () => { made.close(); instances.delete(root); };
+}

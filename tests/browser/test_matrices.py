@@ -94,6 +94,7 @@ def test_a_cell_is_the_sum_of_the_terms_that_are_listed(page: Page, root: Locato
 
 
 def test_a_press_on_an_operand_brings_its_row_or_column_into_play(page: Page, root: Locator) -> None:
+    press(page, "query", "Control+Home")
     page.get_by_test_id("step-score").click()
     assert root.get_attribute("data-cell") == "0,2"  # the row is kept from the step before, the column is the scene's own
     press(page, "key_t", "Control+Home")
@@ -171,10 +172,9 @@ def test_the_vector_file_shows_labels_as_text(page: Page, root: Locator) -> None
 
 def test_another_place_left_by_another_page_is_asked_for(browser: BrowserContext) -> None:
     other = standalone.visit(browser, payload(), component=component)
-    other.evaluate(
-        """() => sessionStorage.setItem("attention-atlas.attention-map", JSON.stringify({attention: "encoder.self_attention", layer: 0, head: 1}))"""
-    )
+    left = {"attention": "encoder.self_attention", "layer": 0, "head": 1}
+    other.evaluate("left => sessionStorage.setItem('attention-atlas.attention-map', JSON.stringify(left))", left)
     other.goto(standalone.ADDRESS)
     other.wait_for_selector("[data-testid=matrices][data-painted]")
-    assert standalone.sent(other) == [["place", {"attention": "encoder.self_attention", "layer": 0, "head": 1}]]
+    assert standalone.sent(other) == [["place", left]]
     other.close()

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -23,12 +24,14 @@ SCOPES = ("head", "layer", "model")
 class Damage:
     """What a variant does to the model where it is wrong in one of `SCOPES`.
 
-    `log_probability` is that of the same target, in nats; `leak` the largest change of an earlier row's logits when the last
-    token that is read changes (`model.analysis.forced.leak`), 0 in the right model.
+    `log_probability` is that of the same target, in nats, `change` how much higher than the right model's; `leak` the largest
+    change of an earlier row's logits when the last token that is read changes (`model.analysis.forced.leak`), 0 in the right
+    model.
     """
 
     scope: str
     log_probability: float
+    change: float
     leak: float
 
 
@@ -63,11 +66,15 @@ class Measured:
         """The mean over the rows of the largest weight, before and after."""
         return float(self.before.amax(dim=-1).mean()), float(self.after.amax(dim=-1).mean())
 
+    def means(self, name: str) -> tuple[float, float]:
+        """The mean over the rows before and after; `name` is "entropy", "slope" or "pull"."""
+        return float(getattr(self, f"{name}_before").mean()), float(getattr(self, f"{name}_after").mean())
+
 
 def softmax_slope(weights: Float[Tensor, "*rows key"]) -> Float[Tensor, "*rows"]:
     """How much a row of softmax answers to its scores: the Frobenius norm of dp/ds = diag(p) - p p^T.
 
-    0 for a row that has settled on one key; 1/2 for two equal weights; sqrt(n - 1) / n for n equal ones.
+    0 for a row that has settled on one key; sqrt(n - 1) / n for n equal weights, so 1/2, the most there is, for two.
     """
     squares = weights.square().sum(dim=-1)
     cubes = weights.pow(3).sum(dim=-1)
@@ -100,7 +107,8 @@ def measure(atlas: Translator, trace: Trace, attention: str, layer: int, head: i
     for scope in SCOPES:
         changes = edits(config, variant, scope, attention, layer, head)
         wrong = repeated(atlas, trace, changes, kept)
-        damages.append(Damage(scope, sum(wrong.log_probabilities), leak(atlas, wrong, changes)))
+        score = sum(wrong.log_probabilities)
+        damages.append(Damage(scope, score, score - sum(trace.log_probabilities), leak(atlas, wrong, changes)))
         head_trace = wrong if scope == "head" else head_trace
 
     def of(recorded: Trace, name: str) -> Tensor:
@@ -153,6 +161,7 @@ class Drawn:
     largest_scaled: float
 
 
+@cache
 def drawn(head_dim: int, queries: int = 500, keys: int = 8, seed: int = 1) -> Drawn:
     """Why the root of d_k: the dot product of two such vectors has variance d_k (Vaswani et al. 2017, note 4)."""
     generator = torch.Generator().manual_seed(seed)

@@ -78,6 +78,7 @@ def test_each_variant_costs_what_an_independent_wrong_model_costs(
     for damage, only in zip(found[variant].damages[1:], (PATH, None), strict=True):
         wrong = wrong_model(atlas, variant, only)
         assert damage.log_probability == pytest.approx(sum(repeated(wrong, trace).log_probabilities), abs=1e-8)
+        assert damage.change == damage.log_probability - sum(trace.log_probabilities)
     assert [damage.scope for damage in found[variant].damages] == list(variants.SCOPES)
     again = repeated(atlas, trace)
     assert again.log_probabilities == trace.log_probabilities
@@ -108,7 +109,8 @@ def test_scaling_otherwise_is_softmax_of_other_scores(
         assert measured.spread_after == pytest.approx(measured.spread_before * factor)
         torch.testing.assert_close(measured.row_sums, torch.ones_like(measured.row_sums))
     sharp, flat = found["unscaled"], found["d_model"]
-    assert sharp.entropy_after.mean() < sharp.entropy_before.mean() < flat.entropy_after.mean()
+    assert sharp.means("entropy")[1] < sharp.means("entropy")[0] < flat.means("entropy")[1]
+    assert sharp.means("slope") == (float(sharp.slope_before.mean()), float(sharp.slope_after.mean()))
     assert sharp.largest[1] > sharp.largest[0] > flat.largest[1]
 
 

@@ -76,6 +76,7 @@ def draw(
     view: Literal["heads", "linked"],
     attentions: Sequence[str] = ATTENTIONS,
     defaults: Mapping[str, object] | None = None,
+    badges: Sequence[Mapping[str, object]] = (),
 ) -> None:
     """The picture: weights of every layer and head in one message; a head above 128 tokens is fetched when it is opened."""
     key = f"attention_map_{view}"
@@ -90,10 +91,12 @@ def draw(
         },
         text=section("attention_map"),
         caption=caption(selection, trace),
-        guided=guided(atlas),
+        guided=[*guided(atlas), *badges],
         defaults=defaults,
     )
-    attention_map(message, key=key, detail=_detail(trace, key))
+    drawn = attention_map(message, key=key, detail=_detail(trace, key))
+    if isinstance(into := drawn.into, Mapping):
+        session.go("views/attention.py", session.checked_place(atlas, into.get("attention"), into.get("layer"), into.get("head")))
 
 
 def _detail(trace: Trace, key: str) -> bytes | None:

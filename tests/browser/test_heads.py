@@ -212,3 +212,16 @@ def test_one_word_reads_itself(visitor: Visitor, french: Translator) -> None:
     shown.check_table(numbers(trace, ENCODER, 1, 0, unit="words"))
     shown.get("control-special").check()
     assert shown.table()[1:] == [["Hi", "1.0000"]]
+
+
+def test_an_opened_head_can_be_stepped_through(visitor: Visitor) -> None:
+    page, shown = visitor.page, visitor.at_first()
+    open_head(shown, ENCODER, 1, 2)
+    shown.get("step-into").click()
+    page.wait_for_url("**/attention?**")
+    expect(page.get_by_test_id("matrices").first).to_be_visible()
+    assert {name: parameters(page)[name] for name in ("attention", "layer", "head")} == {
+        "attention": ENCODER,
+        "layer": "1",
+        "head": "2",
+    }

@@ -27,17 +27,24 @@ _component = st.components.v2.component(
 )
 
 
+def _nothing() -> None:
+    return None
+
+
 def attention_map(
     payload: bytes,
     *,
     key: str,
     detail: bytes | None = None,
     on_open_change: Callable[[], None] | None = None,
+    on_into: Callable[[], None] | None = None,
 ) -> Any:
     """Draws a payload made by `pack`.
 
     Layer, head and the switches live in the browser and in the URL; nothing is sent to the server, except for maps above
     `payload.LARGEST` tokens: opening a head then sets `.open` of the result to {"attention", "layer", "head"}, and the next
-    run passes `pack_detail` of it as `detail`.
+    run passes `pack_detail` of it as `detail`. `.into` is the head that the visitor wants to step through, for one run.
     """
-    return _component(key=key, data=payload + (detail or b""), on_open_change=on_open_change or (lambda: None))
+    return _component(
+        key=key, data=payload + (detail or b""), on_open_change=on_open_change or _nothing, on_into_change=on_into or _nothing
+    )

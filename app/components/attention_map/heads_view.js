@@ -36,6 +36,7 @@ export class HeadsView {
     this.chips = element("div", { class: "chips", role: "group", "aria-label": text.overlay, "data-testid": "overlay" });
     this.note = element("p", { class: "note", "data-testid": "note" });
     this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, text.loading);
+    this.into = button({ name: "step-into", label: text.step_into, title: text.step_into_hint, onPick: () => app.tell("into", { attention: app.state.attention, layer: app.state.layer, head: app.state.head }) });
     this.exports = exportBar(app, () => ({ opened: this.opened, picture: this.picture, csv: true }));
     const linesPanel = element("div", { class: "lines-panel" }, element("div", { class: "lines-head" }, element("h4", {}, text.lines), this.chips), this.lines.frame,
       element("p", { class: "hint" }, fill(text.lines_hint), " ", fill(text.lines_threshold, { threshold: THRESHOLD })));
@@ -44,7 +45,7 @@ export class HeadsView {
     this.body = element("div", {}, this.pair, this.table.details, this.exports);
     this.card = element("section", { class: "card opened", "data-testid": "opened" },
       element("div", { class: "opened-head" }, element("div", {}, this.title, this.path),
-        button({ name: "reset", label: `✕ ${text.reset}`, title: text.reset_hint, onPick: () => app.reset() })),
+        element("div", { class: "opened-actions" }, this.into, button({ name: "reset", label: `✕ ${text.reset}`, title: text.reset_hint, onPick: () => app.reset() }))),
       this.pickers, this.loading, this.body);
     this.node = element("div", {}, element("section", { class: "card" }, this.controls, this.overview.node), this.card);
   }
@@ -58,6 +59,7 @@ export class HeadsView {
     if (!this.opened) return;
     const { text } = payload.header, { opened } = this;
     this.title.textContent = titleOf(text, opened);
+    this.into.hidden = opened.head === "mean";
     this.path.textContent = pathOf(opened);
     replaceControls(this.pickers, this.pickersOf(opened));
     this.loading.hidden = !opened.loading;

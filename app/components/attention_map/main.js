@@ -26,8 +26,9 @@ class AttentionMap {
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
-  update({ data, setStateValue }) {
+  update({ data, setStateValue, setTriggerValue }) {
     this.send = setStateValue;
+    this.tell = setTriggerValue;
     const payload = decode(data), same = this.payload?.header.digest === payload.header.digest;
     if (payload.detail) this.keep(payload.detail);
     const theme = readTheme(this.root), sameTheme = theme.name === this.theme?.name;
@@ -192,11 +193,11 @@ class AttentionMap {
 
 const instances = new WeakMap();
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".attention-map");
   if (!root || !data) return undefined;
   if (!instances.has(root)) instances.set(root, new AttentionMap(root));
   const map = instances.get(root);
-  map.update({ data, setStateValue });
+  map.update({ data, setStateValue, setTriggerValue });
   return () => { map.close(); instances.delete(root); };
 }

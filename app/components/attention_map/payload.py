@@ -30,7 +30,7 @@ LABELS: tuple[str, ...] = (
     "scale", "scale_unit", "scale_map", "scale_each_map", "scale_this_map",
     "masked", "no_key", "all_special", "removed_row", "removed_mean",
     "overview", "overview_hint", "map_name", "opened", "opened_mean", "guided", "guided_hint",
-    "reset", "reset_hint", "matrix", "matrix_hint", "lines", "lines_hint", "lines_threshold", "overlay",
+    "step_into", "step_into_hint", "reset", "reset_hint", "matrix", "matrix_hint", "lines", "lines_hint", "lines_threshold", "overlay",
     "convention_self", "convention_produced", "convention_read",
     "cell", "cell_masked", "row_summary", "row_no_key", "row_all_special", "key_summary",
     "linked_hint", "sentence_probability", "sentence_word_probability", "sentence_start",
@@ -59,7 +59,8 @@ def pack(
     `attentions` are ids such as "decoder.cross_attention"; `words` gives the word of each token of "source", "target" and
     "produced" (a side left out shows pieces as words); `text` holds a translated sentence for every name in `LABELS`;
     `caption` the "model", "source" and "target" that exports name; `guided` heads carry a badge (layer, head, row and, where
-    it is not the cross-attention, attention; label replaces the word on the badge); `defaults` is what a first visit shows
+    it is not the cross-attention, attention; label replaces the word on the badge; mark and hint stand for another kind of badge
+    than the star of guided heads); `defaults` is what a first visit shows
     (attention, overview, layer, head, row, unit, special, scale); `extra` is what another component adds of its own.
     """
     if view not in ("heads", "linked"):

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from model.attention import MultiHeadAttention
-from model.trace import Trace
+from model.trace import Trace, tracing
 from model.translator import Translator
+
+KEPT = ("key", "value")  # what cross-attention makes of the source
 
 MEMORY = "encoder.output"
 """What the encoder hands over: the output of its last layer, after the Add & Norm (in pre-norm models after the final norm)."""
@@ -48,6 +51,10 @@ class Check:
     key: float
     value: float
 
+    @property
+    def largest(self) -> float:
+        return max(self.query, self.key, self.value)
+
 
 def check(atlas: Translator, trace: Trace, attention: str, layer: int) -> Check:
     """Project the recorded origin with this layer's own W_Q, W_K, W_V, and compare with what was recorded."""
@@ -82,10 +89,45 @@ def asymmetry(weights: Float[Tensor, "*heads token token"]) -> Float[Tensor, "*h
     return apart / both.clamp_min(1e-12)
 
 
-def asymmetries(trace: Trace, attention: str) -> list[list[float]]:
+def asymmetries(_atlas: Translator, trace: Trace, attention: str) -> list[list[float]]:
     """`asymmetry` of every layer and head of a self-attention."""
     stack, name = attention.split(".")
     rows: list[list[float]] = []
     while (path := f"{stack}.layers.{len(rows)}.{name}.weights") in trace:
         rows.append(asymmetry(trace[path].tensor[0].double()).tolist())
     return rows
+
+
+def most_one_sided(weights: Float[Tensor, "token token"]) -> tuple[int, int]:
+    """The pair (i, j) for which a_ij exceeds a_ji most; (0, 0) for a single token."""
+    row, column = divmod(int((weights - weights.mT).argmax()), weights.shape[1])
+    return row, column
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """Cross-attention with its two sides exchanged: the shapes of its map (one head) and of what it returns."""
+
+    weights: tuple[int, int]
+    output: tuple[int, int]
+
+
+def swapped(atlas: Translator, trace: Trace, layer: int) -> Swapped:
+    """Let the memory ask and the decoder answer, by the layer's own cross-attention."""
+    path = f"decoder.layers.{layer}.cross_attention"
+    module = cast(MultiHeadAttention, atlas.model.get_submodule(path))
+    memory, x = trace[MEMORY].tensor, trace[origin(atlas.config.norm, "decoder.cross_attention", layer).query].tensor
+    with torch.inference_mode(), tracing() as recording:
+        output = module(memory, x)
+    weights = recording[f"{path}.weights"].tensor
+    return Swapped((weights.shape[2], weights.shape[3]), (output.shape[1], output.shape[2]))
+
+
+def change_with_target(atlas: Translator, trace: Trace) -> float:
+    """How far the keys and values of cross-attention move when the decoder has read `<s>` alone; the most of all layers.
+
+    0: they are made of the source only, so once a sentence is enough. Queries are new for every row that the decoder reads.
+    """
+    start = atlas.trace(trace.source_text, "")
+    paths = [f"decoder.layers.{layer}.cross_attention.{name}" for layer in range(atlas.config.decoder_layers) for name in KEPT]
+    return max(float((trace[path].tensor - start[path].tensor).abs().max()) for path in paths)

@@ -26,7 +26,10 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {
 """The attentions that each variant silences."""
 
 TOLERANCE = 0.25
-"""Nats per token, and the share of repeated pairs, by which a fluent output may be worse than the whole one."""
+"""Nats per token by which a fluent output may be less likely to the blind judge than the whole model's."""
+
+MORE_PAIRS = 0.05
+"""The share of pairs of tokens by which it may repeat itself more."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Outcome:
 
 def fluent(outcome: Outcome, whole: Outcome) -> bool:
     """Whether the blind judge finds the text as likely as the whole one, and it stutters no more."""
-    return outcome.fluency >= whole.fluency - TOLERANCE and outcome.repetition <= whole.repetition + TOLERANCE / 5
+    return outcome.fluency >= whole.fluency - TOLERANCE and outcome.repetition <= whole.repetition + MORE_PAIRS
 
 
 def outcomes(atlas: Translator, trace: Trace) -> tuple[Outcome, ...]:

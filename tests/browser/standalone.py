@@ -72,7 +72,7 @@ def visit(
     """Open the component (its package) with this data; every address of the page answers with the same frame."""
     folder = Path(str(component.__file__)).parent
     name = folder.name.replace("_", "-")
-    script, look = encoded(joined(folder, component.MODULES)), encoded(style(folder))
+    script, look = encoded(joined(folder, component.MODULES, *getattr(component, "OTHERS", ()))), encoded(style(folder))
     variables = "".join(f"--st-{name}: {value};" for name, value in THEMES[dark].items())
     body = FRAME.format(name=name, variables=variables, script=script, style=look, payload=encoded(data))
     page = browser.new_page()

@@ -55,9 +55,27 @@ def test_asymmetry_counts_pairs() -> None:
 
 def test_asymmetry_of_each_head(translator: Translator) -> None:
     trace = translator.trace(SOURCE, TARGET)
-    rows = origins.asymmetries(trace, ENCODER)
+    rows = origins.asymmetries(translator, trace, ENCODER)
     assert len(rows) == translator.config.encoder_layers
     weights = trace["encoder.layers.0.self_attention.weights"].tensor[0, 1].tolist()
     pairs = [(weights[i][j], weights[j][i]) for i in range(len(weights)) for j in range(i)]
     expected = sum(abs(a - b) for a, b in pairs) / sum(a + b for a, b in pairs)
     assert rows[0][1] == pytest.approx(expected)
+
+
+def test_the_most_one_sided_pair() -> None:
+    weights = torch.tensor([[0.2, 0.7, 0.1], [0.3, 0.3, 0.4], [0.8, 0.1, 0.1]])
+    assert origins.most_one_sided(weights) == (2, 0)
+    assert origins.most_one_sided(torch.ones(1, 1)) == (0, 0)
+
+
+def test_with_the_sides_exchanged_the_result_has_the_rows_of_the_source(translator: Translator) -> None:
+    trace = translator.trace(SOURCE, TARGET)
+    source, target = len(trace.source), len(trace.target)
+    found = origins.swapped(translator, trace, 1)
+    assert found == origins.Swapped((source, target), (source, translator.config.d_model))
+    assert trace["decoder.layers.1.cross_attention.weights"].tensor.shape[2:] == (target, source)
+
+
+def test_keys_and_values_of_the_source_do_not_depend_on_the_target(translator: Translator) -> None:
+    assert origins.change_with_target(translator, translator.trace(SOURCE, TARGET)) == 0

@@ -1,0 +1,134 @@
+// One attention: where its queries, keys and values come from, and its weights as a matrix or as a graph.
+import { button } from "./controls.js";
+import { drawGraph, hitGraph, layoutGraph } from "./graph.js";
+import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
+import { conventionOf, openHead, pathOf, titleOf } from "./opened.js";
+import { Stage } from "./stage.js";
+import { TableTwin } from "./table.js";
+import { element } from "./template.js";
+
+const PAGE = 10, SMALLEST = 17;
+
+export class Panel {
+  constructor(app, attention) {
+    this.app = app;
+    this.attention = attention;
+    const { text, extra } = app.payload.header, { id } = attention;
+    this.stage = new Stage({
+      name: `stage-${id}`,
+      onDraw: (surface, view) => this.draw(surface, view),
+      onPoint: (x, y, event) => app.point(id, this.hit(x, y), event),
+      onLeave: () => app.point(id, null),
+      onPress: (x, y) => app.fix(id, this.hit(x, y)),
+    });
+    const { frame } = this.stage;
+    frame.setAttribute("tabindex", "0");
+    frame.setAttribute("role", "application");
+    frame.setAttribute("aria-description", text.matrix_hint);
+    frame.onkeydown = event => this.key(event);
+    frame.onfocus = () => app.choose(id);
+    this.title = element("h3");
+    this.origins = element("dl", { class: "origins", "data-testid": `origins-${id}` });
+    this.table = new TableTwin(text);
+    this.note = element("p", { class: "note" });
+    this.path = element("code", { class: "path", dir: "ltr" });
+    this.loading = element("p", { class: "loading", role: "status" }, text.loading);
+    const open = button({ name: `open-${id}`, label: extra.text.open, onPick: () => app.open(id) });
+    this.body = element("div", {}, frame, this.note, this.path, element("div", { class: "exports" }, open), this.table.details);
+    this.node = element("section", { class: "card", "data-testid": `panel-${id}` }, this.title, element("p", { class: "purpose" }, extra.about[id].purpose), this.origins, this.loading, this.body);
+  }
+
+  /** The layer of this attention that is shown: the encoder may have fewer than the decoder. */
+  get state() {
+    const { state } = this.app;
+    return { ...state, attention: this.attention.id, layer: Math.min(state.layer, this.attention.layers - 1), unit: "pieces", special: "show", scale: "unit" };
+  }
+
+  get isGraph() { return this.attention.id === "encoder.self_attention" && this.app.state.encoder === "graph"; }
+
+  show(room) {
+    const { app } = this, { text } = app.payload.header, opened = this.opened = openHead(app.data, this.state, app.theme);
+    this.title.textContent = titleOf(text, opened);
+    this.node.classList.toggle("on", app.state.attention === this.attention.id);
+    this.node.classList.toggle("wide", this.isGraph);
+    this.explain();
+    this.loading.hidden = !opened.loading;
+    this.body.hidden = Boolean(opened.loading);
+    if (opened.loading) return;
+    const rows = opened.axes.rows.items;
+    this.geometry = this.isGraph ? layoutGraph(app.theme, rows, { available: room }) : layoutMatrix(app.theme, opened.axes, { available: room, smallest: SMALLEST });
+    this.stage.fit(this.geometry.width, this.geometry.height, 560);
+    this.stage.frame.setAttribute("aria-label", `${titleOf(text, opened)}. ${this.isGraph ? app.words.graph : text.matrix}`);
+    this.note.textContent = this.convention;
+    this.path.textContent = pathOf(opened);
+    this.table.show(opened, app.focusOf(this.attention.id));
+  }
+
+  /** How to read the picture, and for the encoder how one-sided its pairs are. */
+  get convention() {
+    const { app, opened } = this, { text, extra } = app.payload.header, said = [this.isGraph ? app.words.hint : conventionOf(text, opened)];
+    if (extra.asymmetry[this.attention.id]) said.push(app.words.asymmetry.replace("{value}", extra.asymmetry[this.attention.id][opened.layer][opened.head].toFixed(2)));
+    return said.join(" ");
+  }
+
+  /** Q, K and V with their shapes, the tensors that they are made from, and the mask. */
+  explain() {
+    const about = this.app.payload.header.extra.about[this.attention.id], { query, memory } = about.origins[this.state.layer];
+    const line = (role, formula, { meaning, path }) => [
+      element("dt", { class: role, dir: "ltr" }, formula),
+      element("dd", {}, meaning, " ", element("code", { class: "path", dir: "ltr" }, path)),
+    ];
+    this.origins.replaceChildren(...line("query", about.query, query), ...line("key", about.key, memory), element("dt", { class: "value", dir: "ltr" }, about.value),
+      element("dd", {}, about.mask));
+  }
+
+  draw(surface, view) {
+    const { app, geometry, opened } = this, focus = app.focusOf(this.attention.id);
+    if (this.isGraph) surface.shift(-view.x, -view.y, () => drawGraph(surface, app.theme, geometry, opened, focus));
+    else drawMatrix(surface, app.theme, geometry, opened, focus, view);
+  }
+
+  hit(x, y) {
+    const { view } = this.stage;
+    return this.isGraph ? hitGraph(this.geometry, this.opened.map, x + view.x, y + view.y) : hitMatrix(this.geometry, this.opened.axes, x, y, view);
+  }
+
+  paint() {
+    if (!this.opened.loading) this.stage.paint(this.app.theme);
+  }
+
+  follow() {
+    if (!this.opened.loading) this.table.follow(this.app.focusOf(this.attention.id));
+    this.paint();
+  }
+
+  /** The whole picture under its name, for export. */
+  get picture() {
+    const { geometry, opened, app } = this, whole = { x: 0, y: 0, w: geometry.width, h: geometry.height };
+    return {
+      width: Math.max(geometry.width, 330), height: geometry.height + 30,
+      draw: surface => {
+        surface.text({ text: titleOf(opened.text, opened), x: 0, y: 8, size: 14, weight: 650, fill: app.theme.ink });
+        surface.shift(0, 30, () => this.draw(surface, whole));
+      },
+    };
+  }
+
+  key(event) {
+    const { app, opened } = this;
+    if (opened.loading || event.altKey || event.metaKey) return;
+    const rows = opened.map.rows - 1, cols = opened.map.cols - 1, pin = app.pinOf(this.attention.id), [row, col] = [pin?.query ?? 0, pin?.key ?? 0], whole = event.ctrlKey;
+    const moves = {
+      ArrowUp: [row - 1, col], ArrowDown: [row + 1, col], ArrowLeft: [row, col - 1], ArrowRight: [row, col + 1],
+      Home: [whole ? 0 : row, 0], End: [whole ? rows : row, cols], PageUp: [row - PAGE, col], PageDown: [row + PAGE, col], Enter: [row, col], " ": [row, col],
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const [toRow, toCol] = pin || !event.key.startsWith("Arrow") ? move : [0, 0];
+    const next = { query: Math.max(0, Math.min(rows, toRow)), key: Math.max(0, Math.min(cols, toCol)) };
+    app.fix(this.attention.id, next, true);
+    if (!this.isGraph) this.stage.reveal(boxOfCell(this.geometry, next.query, next.key), this.geometry.left, this.geometry.top);
+  }
+}

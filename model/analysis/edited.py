@@ -1,6 +1,5 @@
 """Change single numbers of one head, and see what becomes of everything after them."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,45 +7,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.cells import KINDS, CellEdit
 from model.analysis.forced import freely, repeated
 from model.trace import Edit, Trace
 from model.translator import Translator
 
-KINDS = ("query", "scores", "weights")  # in the order of computation
 SHOWN = (*KINDS, "context")
-LARGEST = 1e4  # of a value that may be set
-MOST = 8  # edits at once
-
-
-@dataclass(frozen=True)
-class CellEdit:
-    """One number set by hand: `kind` is one of `KINDS`; row is the query, column the key (for a query: its entry)."""
-
-    kind: str
-    row: int
-    column: int
-    value: float
-
-
-def problem(trace: Trace, attention: str, layer: int, head: int, edit: CellEdit) -> str:
-    """Why this edit cannot be made: "kind", "row", "column", "value" or "masked"; empty if it can.
-
-    A masked score would be covered by -inf right after it was set, and a masked weight is 0 because of that: masked cells
-    stay masked.
-    """
-    path = _path(attention, layer)
-    if edit.kind not in KINDS:
-        return "kind"
-    rows, columns = trace[f"{path}.{edit.kind}"].tensor.shape[-2:]
-    if not 0 <= edit.row < rows:
-        return "row"
-    if not 0 <= edit.column < columns:
-        return "column"
-    if not math.isfinite(edit.value) or abs(edit.value) > LARGEST:
-        return "value"
-    if edit.kind != "query" and float(trace[f"{path}.masked"].tensor[0, head, edit.row, edit.column]) == -math.inf:
-        return "masked"
-    return ""
 
 
 def as_edits(attention: str, layer: int, head: int, cells: Sequence[CellEdit], renormalise: bool = False) -> Mapping[str, Edit]:
@@ -219,11 +185,12 @@ def _rows(atlas: Translator, before: Trace, after: Trace, count: int) -> tuple[R
     old, new = (trace["logits"].tensor[0].double().softmax(dim=-1) for trace in (before, after))
     moved = ((new - old).abs().sum(dim=-1) / 2).tolist()
     best_old, best_new = old.topk(count).indices.tolist(), new.topk(count).indices.tolist()
+    every = {id_ for row in (*best_old, *best_new) for id_ in row}
+    labels = {id_: atlas.tokenizers.target.produced([id_])[0].label for id_ in every}
     found = []
     for row, (first, second) in enumerate(zip(best_old, best_new, strict=True)):
         ids = list(dict.fromkeys((*first, *second)))
         pairs = zip(ids, old[row, ids].tolist(), new[row, ids].tolist(), strict=True)
-        labels = {id_: atlas.tokenizers.target.produced([id_])[0].label for id_ in ids}
         entries = tuple(Candidate(id_, labels[id_], was, now) for id_, was, now in pairs)
         found.append(Row(labels[first[0]], labels[second[0]], moved[row], entries))
     return tuple(found)

@@ -13,7 +13,8 @@ from torch.nn import functional
 
 from model import Trace
 from model.analysis import edited
-from model.analysis.edited import CellEdit, as_edits, problem, recompute
+from model.analysis.cells import KINDS, LARGEST, MOST, CellEdit, as_text, from_text, problem, rounded
+from model.analysis.edited import as_edits, recompute
 from model.analysis.forced import repeated
 from model.translator import Translator, load
 
@@ -57,7 +58,7 @@ def by_hand(atlas: Translator, trace: Trace, cell: CellEdit, renormalise: bool =
 
 
 @pytest.mark.parametrize("renormalise", [False, True])
-@pytest.mark.parametrize("kind", edited.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_everything_downstream_is_as_computed_by_hand(atlas: Translator, trace: Trace, kind: str, renormalise: bool) -> None:
     cell = CellEdit(kind, 3, 2, 1.75)
     found = recompute(atlas, trace, *PLACE, (cell,), renormalise)
@@ -122,7 +123,7 @@ def test_a_row_whose_sum_is_not_positive_is_not_renormalised(atlas: Translator, 
 
 
 @given(
-    kind=st.sampled_from((*edited.KINDS, "context", "")),
+    kind=st.sampled_from((*KINDS, "context", "")),
     row=st.integers(-2, 30),
     column=st.integers(-2, 60),
     value=st.floats() | st.integers(-(10**9), 10**9).map(float),
@@ -134,7 +135,7 @@ def test_what_may_be_edited(atlas: Translator, trace: Trace, kind: str, row: int
     width = atlas.config.head_dim if kind == "query" else length
     if said == "masked":
         assert column > row
-    fits = kind in edited.KINDS and 0 <= row < length and 0 <= column < width
+    fits = kind in KINDS and 0 <= row < length and 0 <= column < width
     fits = fits and math.isfinite(value) and abs(value) <= 1e4 and (kind == "query" or column <= row)
     assert (said == "") == fits
 
@@ -155,3 +156,35 @@ def test_left_to_itself_an_edit_of_a_decoder_row_holds_once_the_row_exists(atlas
     ids = atlas.tokenizers.target.encode(text)
     assert [token.id for token in ids[:3]] == [token.id for token in trace.produced[:3]]
     assert ids[3].id == max(first, key=lambda candidate: candidate.after).id != trace.produced[3].id
+
+
+CELLS = st.builds(
+    CellEdit,
+    st.sampled_from(KINDS),
+    st.integers(0, 9999),
+    st.integers(0, 9999),
+    st.floats(-LARGEST, LARGEST).map(rounded).filter(lambda value: value == 0 or abs(value) > 1e-90),
+)
+
+
+@given(st.lists(CELLS, max_size=MOST))
+def test_a_link_holds_exactly_the_cells(cells: list[CellEdit]) -> None:
+    assert from_text(as_text(cells)) == tuple(cells)
+
+
+@given(st.text(max_size=60) | st.text("qsw_~-.0123456789e", max_size=60))
+def test_whatever_a_link_holds_is_cells_or_refused(written: str) -> None:
+    try:
+        cells = from_text(written)
+    except ValueError:
+        return
+    assert len(cells) <= MOST
+    assert all(cell.kind in KINDS and math.isfinite(cell.value) for cell in cells)
+
+
+@pytest.mark.parametrize(
+    "written", ["s_1_1_nan", "s_1_1_1e9", "v_1_1_1", "s_1_1", "s_-1_1_1", "~", "s_1_1_1~", "~".join(["s_1_1_1"] * 9)]
+)
+def test_other_links_are_refused(written: str) -> None:
+    with pytest.raises(ValueError, match="no list of at most 8 edits"):
+        from_text(written)

@@ -117,7 +117,7 @@ def test_the_table_holds_the_weights(show: Show, trace: Trace, attention: str, h
 def assert_same(shown: list[list[str]], wanted: np.ndarray) -> None:
     assert [len(line) for line in shown] == [wanted.shape[1]] * wanted.shape[0]
     for cell, number in zip((cell for line in shown for cell in line), wanted.flat, strict=True):
-        if cell in ("–", "no key allowed"):
+        if cell in ("–", "no key allowed", "all of it on special tokens"):
             assert number == 0 or np.isnan(number)
         else:
             digits = len(cell.partition(".")[2])
@@ -163,6 +163,7 @@ def test_masked_cells_and_rows_are_said_to_be_masked(show: Show) -> None:
 def test_everything_on_hidden_tokens_is_said_and_not_scaled_up(show: Show, trace: Trace) -> None:
     page = show(trace, query={"attention": DECODER, "layer": 0, "head": 0, "special": "hide"})
     assert "1.0000 of this row lies on special tokens" in point_at(page, 0, 0).inner_text()
+    assert set(table(page)[0]) == {"all of it on special tokens"}
     removed = weights(trace, DECODER, 0, 0)[:5, 0]
     assert f"{removed.mean():.4f} on average" in page.get_by_test_id("note").inner_text()
     assert f"special tokens: {removed[3]:.4f}" in point_at(page, 3, 1).inner_text()

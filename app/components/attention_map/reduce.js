@@ -49,7 +49,7 @@ export function reduce(map, axes) {
     const total = kept + lost;
     removed[row] = lost > 0 ? lost / total : 0;
     states[row] = lost > 0 && kept < LEAST * total ? "removed" : "ok";
-    if (states[row] === "removed") { values.fill(0, base, base + width); open.fill(0, base, base + width); }
+    if (states[row] === "removed") values.fill(0, base, base + width);
     else if (lost > 0) for (let col = 0; col < width; col++) values[base + col] *= total / kept;
   }
   const masked = open.map(flag => 1 - flag);

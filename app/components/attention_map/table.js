@@ -7,7 +7,7 @@ import { titleOf, weightText } from "./opened.js";
 const WHOLE = 64;
 
 const token = label => element("bdi", {}, label);
-const cellText = ({ map, text }, opened, row, col) => map.states[row] !== "ok" ? text.no_key : map.masked[row * map.cols + col] ? "–" : weightText(opened, row, col);
+const cellText = ({ map, text }, opened, row, col) => map.states[row] === "masked" ? text.no_key : map.states[row] === "removed" ? text.all_special : map.masked[row * map.cols + col] ? "–" : weightText(opened, row, col);
 
 export class TableTwin {
   constructor(text) {

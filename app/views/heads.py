@@ -6,8 +6,11 @@ from app import session
 from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
-from app.views import html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Shape, model_of, show, tell
+from app.views import heads_roles, html, picture
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, show, tell
+from app.views.heads_norms import beyond
+from app.views.heads_off import off
+from app.views.heads_several import several
 from model.analysis.what_if import spread
 from model.attention import MultiHeadAttention
 from model.config import paper_base
@@ -35,6 +38,12 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         "views/masks.py",
         lambda: stage(selection, atlas, trace),
         export=Export(f"{selection.model}-heads.npz", lambda: npz(trace, picture.caption(selection, trace))),
+        sections=(
+            Section("heads_several.title", lambda: several(selection, atlas, trace)),
+            Section("heads_roles.title", lambda: heads_roles.roles(selection, atlas)),
+            Section("heads_off.title", lambda: off(selection, trace)),
+            Section("heads_norms.title", lambda: beyond(selection, atlas, trace)),
+        ),
         formulas=equations(atlas, trace),
         shapes=sizes(atlas, trace),
         what_if=lambda: what_if(selection, atlas, trace),
@@ -54,7 +63,14 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace) -> None
 def overview(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     """The picture; a fragment, since opening a head above 128 tokens asks for its exact weights."""
     session.begin_run()
-    picture.draw(selection, atlas, trace, view="heads", defaults={"attention": "decoder.cross_attention"})
+    picture.draw(
+        selection,
+        atlas,
+        trace,
+        view="heads",
+        defaults={"attention": "decoder.cross_attention"},
+        badges=heads_roles.badges(selection, atlas),
+    )
 
 
 def equations(atlas: Translator, trace: Trace) -> list[Formula]:

@@ -133,6 +133,12 @@ def number(value: float, digits: int = 2) -> str:
     return (shown if float(shown) else shown.lstrip("-")).replace("-", "\N{MINUS SIGN}")
 
 
+def signed(value: float, digits: int = 2) -> str:
+    """A change, with its sign; what rounds to zero has none."""
+    shown = number(value, digits)
+    return f"+{shown}" if value > 0 and float(f"{value:.{digits}f}") else shown
+
+
 def joined(parts: Sequence[str]) -> str:
     """Words in a row, with the comma of the language."""
     return text("page.comma").join(parts)

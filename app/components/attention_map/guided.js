@@ -1,4 +1,4 @@
-// Heads that carry a badge: those guided in training, later those with a measured role.
+// Heads that carry a badge: those guided in training (★), and those with a measured role (their own `mark` and `hint`).
 import { fill } from "./template.js";
 
 export const guidedEntry = (app, attention, layer, head) =>
@@ -6,5 +6,5 @@ export const guidedEntry = (app, attention, layer, head) =>
 
 export function guidedTitle(app, attention, layer, head) {
   const entry = guidedEntry(app, attention, layer, head), { text } = app.payload.header;
-  return entry ? fill(text.guided_hint, { label: entry.label ?? text.guided, row: text[`row_${entry.row}`] ?? "" }) : undefined;
+  return entry ? entry.hint ?? fill(text.guided_hint, { label: entry.label ?? text.guided, row: text[`row_${entry.row}`] ?? "" }) : undefined;
 }

@@ -56,10 +56,11 @@ export function drawMaps(surface, theme, g, { picture, badge }) {
     surface.image({ bitmap, part, x, y, w, h });
     for (const run of runs) surface.hatch({ x: x + run.col * w / cols, y: y + run.row * h / rows, w: run.length * w / cols, h: run.count * h / rows });
     surface.rect({ x: x - 0.5, y: y - 0.5, w: w + 1, h: h + 1, r: 1.5, stroke: theme.strong });
-    if (badge(map)) {
+    const entry = badge(map);
+    if (entry) {
       const far = Math.min(6.5, w * 0.2);
-      surface.rect({ x: x + w - far - 2.5, y: y + 1.5 - far, w: 2 * far, h: 2 * far, r: far, fill: theme.key, stroke: theme.card, width: 1.5 });
-      surface.text({ text: "★", x: x + w - 2.5, y: y + 1.5, size: far * 1.3, align: "center", fill: theme.card });
+      surface.rect({ x: x + w - far - 2.5, y: y + 1.5 - far, w: 2 * far, h: 2 * far, r: far, fill: entry.mark ? theme.muted : theme.key, stroke: theme.card, width: 1.5 });
+      surface.text({ text: entry.mark ?? "★", x: x + w - 2.5, y: y + 1.5, size: far * 1.3, align: "center", fill: theme.card });
     }
   }
 }

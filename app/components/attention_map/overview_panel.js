@@ -83,7 +83,7 @@ export class OverviewPanel {
 
   model() {
     const { app } = this;
-    return { picture: map => this.pictureOf(map), opened: this.opened, pointed: this.pointed, badge: ({ attention, layer, head }) => Boolean(guidedEntry(app, attention, layer, head)) };
+    return { picture: map => this.pictureOf(map), opened: this.opened, pointed: this.pointed, badge: ({ attention, layer, head }) => guidedEntry(app, attention, layer, head) };
   }
 
   /** The raster of one map: a part of the bitmap that holds all maps of its attention, made once. */

@@ -1,0 +1,80 @@
+"""Which attention, layer and head a part of the Heads page speaks of: the same place that other pages look at."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import streamlit as st
+
+from app import session
+from app.components.matrices import Axis
+from app.text import text
+from model.analysis.ablation import Head
+from model.trace import Trace
+from model.translator import Translator
+
+
+def choose(atlas: Translator, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
+    """Buttons for these coordinates, and where they stand."""
+    place = session.place(atlas)
+    encoder = place.attention.startswith("encoder")
+    counts = {
+        "layer": atlas.config.encoder_layers if encoder else atlas.config.decoder_layers,
+        "head": atlas.config.num_heads,
+    }
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{prefix}_place"):
+        for name in names:
+            options = session.ATTENTIONS if name == "attention" else tuple(range(counts[name]))
+            _buttons(atlas, prefix, name, options, place)
+    return place
+
+
+def _buttons(atlas: Translator, prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
+    """One coordinate; the widget shows what the session knows, and tells it what was chosen."""
+    key = f"{prefix}_{name}"
+    st.session_state[key] = getattr(place, name)
+
+    def change() -> None:
+        chosen = {"attention": place.attention, "layer": place.layer, "head": place.head, name: st.session_state[key]}
+        session.look_at(session.checked_place(atlas, chosen["attention"], chosen["layer"], chosen["head"]))
+
+    st.segmented_control(
+        text(f"attention_map.{name}"), options, key=key, required=True, format_func=option_name, on_change=change
+    )
+
+
+def option_name(option: str | int) -> str:
+    """Attentions by their name, layers and heads counted from 1."""
+    return str(option + 1) if isinstance(option, int) else attention_name(option)
+
+
+def attention_name(attention: str) -> str:
+    return text(f"attention_map.{attention.replace('.', '_')}")
+
+
+def layer_head(layer: int, head: int) -> str:
+    return text("picture.layer_head", layer=layer + 1, head=head + 1)
+
+
+def head_name(head: Head) -> str:
+    """A head as it is called on the screen."""
+    return text("heads_off.name", attention=attention_name(head.attention), head=layer_head(head.layer, head.head))
+
+
+def rows(trace: Trace, sentence: str) -> Axis:
+    """Query rows: source tokens, or in the decoder the tokens that each row produces."""
+    tokens = trace.source if sentence == "source" else trace.produced
+    return Axis(text(f"heads_several.axis_{sentence}"), [token.label for token in tokens], side(sentence))
+
+
+def columns(trace: Trace, sentence: str) -> Axis:
+    """Keys: always the tokens read."""
+    return Axis(text(f"heads_several.axis_{sentence}"), [token.label for token in trace.tokens(sentence)], side(sentence))
+
+
+def side(sentence: str) -> Literal["source", "target"]:
+    return "source" if sentence == "source" else "target"
+
+
+def convention(place: session.Place) -> str:
+    """The key of the sentence that says what names the rows."""
+    return "attention_map.convention_self" if place.attention.startswith("encoder") else "attention_map.convention_produced"

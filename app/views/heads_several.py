@@ -1,0 +1,144 @@
+"""Why a layer has several heads: what they cost, and what each sees of one sentence."""
+
+import streamlit as st
+
+from app import session
+from app.components.matrices import Axis, Matrix, Scene, matrices, pack
+from app.components.matrices.payload import Law
+from app.text import section, text
+from app.views import heads_place, html, picture
+from model.analysis import several as analysis
+from model.analysis import steps
+from model.analysis.steps import HeadSteps
+from model.trace import Trace
+from model.translator import Translator
+
+
+def several(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """The cost of one head or many, which is a formula; and what they see, when the visitor asks."""
+    config = atlas.config
+    html.prose("heads_several.idea", heads=config.num_heads, head_dim=config.head_dim, d_model=config.d_model)
+    html.table(
+        {
+            text("heads_several.heads"): "number",
+            text("heads_several.head_dim"): "number",
+            text("heads_several.attention"): "number",
+            text("heads_several.parameters"): "number",
+            text("heads_several.flops"): "number",
+            text("heads_several.weights"): "number",
+        },
+        [
+            [f"{number:,}" for number in (of.heads, of.head_dim, of.attention, of.parameters, of.flops, of.weights)]
+            for of in analysis.widths(config, len(trace.source), len(trace.target))
+        ],
+        text("heads_several.cost_caption", source=len(trace.source), target=len(trace.target)),
+    )
+    html.prose("heads_several.cost_read")
+    seen(selection, atlas, trace)
+
+
+@st.fragment
+def seen(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    session.begin_run()
+    opened = st.expander(text("heads_several.open"), key="several", on_change="rerun", bind="query-params")
+    if not opened.open:
+        return
+    with opened:
+        place = heads_place.choose(atlas, "several", ("attention", "layer"))
+        found = session.measured(steps.head_steps, selection, place.attention, place.layer, place.head)
+        message = pack(
+            scenes(found),
+            drawn(trace, found),
+            text=section("matrices"),
+            caption=picture.caption(selection, trace),
+            name="several",
+        )
+        matrices(message, key="several_matrices")
+        html.prose(heads_place.convention(place), kind="quiet")
+        compared(selection)
+
+
+# ----- split and concat on this sentence
+
+
+def drawn(trace: Trace, found: HeadSteps) -> list[Matrix]:
+    """Queries and contexts of all heads, apart and side by side, and the weights of each head beside those of one head."""
+    rows, keys = heads_place.rows(trace, found.spans["query"]), heads_place.columns(trace, found.spans["key"])
+    width, part = Axis("d_model"), Axis("d_k")
+    weights = trace[f"{found.path}.weights"].tensor[0]
+    hidden = ~found.allowed
+    own = [
+        matrix
+        for head in range(len(weights))
+        for matrix in (
+            Matrix(f"query_{head}", found.queries[head], rows, part, numbered("Q", head), role="query"),
+            Matrix(f"weights_{head}", weights[head], rows, keys, numbered("A", head), "weights", "unit", masked=hidden),
+            Matrix(f"context_{head}", found.contexts[head], rows, part, numbered("A V", head)),
+        )
+    ]
+    return [
+        *own,
+        Matrix("query", found.all_queries, rows, width, "Q", role="query", path=f"{found.path}.query"),
+        Matrix("concat", found.concat, rows, width, "Concat", path=f"{found.path}.context"),
+        Matrix("w_output", found.weight_output, width, width, "W_O"),
+        Matrix("output", found.output, rows, width, text("heads_several.output"), path=f"{found.path}.output"),
+        Matrix(
+            "one", analysis.one_head(trace, found.path), rows, keys, text("heads_several.one"), "weights", "unit", masked=hidden
+        ),
+        *([] if found.bias_output is None else [Matrix("bias", found.bias_output[None], Axis("", [""]), width, "b_O")]),
+    ]
+
+
+def scenes(found: HeadSteps) -> list[Scene]:
+    heads = len(found.contexts)
+    bias = [] if found.bias_output is None else ["+", "bias"]
+
+    def scene(name: str, items: list[str], law: Law) -> Scene:
+        note = text(f"heads_several.note_{name}", heads=heads, head_dim=found.query.shape[1], d_model=found.x.shape[1])
+        return Scene(name, text(f"heads_several.scene_{name}"), items, law, note)
+
+    def apart(name: str) -> list[str]:
+        return [item for head in range(heads) for item in ("|", f"{name}_{head}")][1:]
+
+    return [
+        scene("split", [*apart("query"), "=", "query"], "concat"),
+        scene("see", [*apart("weights"), "|", "one"], "same"),
+        scene("concat", [*apart("context"), "=", "concat"], "concat"),
+        scene("mix", ["concat", "×", "w_output", *bias, "=", "output"], "product"),
+    ]
+
+
+def numbered(symbol: str, head: int) -> str:
+    return f"{symbol} {text('attention_map.head_number', head=head + 1)}"
+
+
+# ----- what one head would see
+
+
+def compared(selection: session.Selection) -> None:
+    """How many places the heads look at, beside one head of the whole width, and what the model loses with it."""
+    rows = []
+    for attention in session.ATTENTIONS:
+        seen = session.measured(analysis.sight, selection, attention)
+        rows.append(
+            (
+                html.sentence(f"heads.name_{attention.replace('.', '_')}"),
+                text("heads_several.of", places=html.number(seen.places), heads=seen.heads),
+                html.number(seen.apart),
+                html.number(seen.one),
+                html.signed(seen.change),
+            )
+        )
+    html.prose("heads_several.see_idea")
+    html.table(
+        {
+            text("heads.attention"): "rich",
+            text("heads_several.places"): "number",
+            text("heads.entropy_heads"): "number",
+            text("heads_several.entropy_one"): "number",
+            text("heads_several.change"): "number",
+        },
+        rows,
+        text("heads_several.see_caption"),
+    )
+    html.prose("heads_several.see_read", kind="quiet")

@@ -140,7 +140,7 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Si
     ids = Axis(
         "vocab",
         [
-            f"{first} {entry(tokenizer, first).shown}" if exact else f"{first}–{last}"
+            f"{first} {entry(tokenizer, first).shown}" if exact else f"{first}–{last}" if last > first else str(first)
             for first, last, exact in zip(table.first, table.last, table.exact, strict=True)
         ],
         side,
@@ -151,8 +151,14 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Si
         Matrix("one_hot", table.one_hot, tokens, ids, text("tokens.matrix_one_hot"), scale="unit"),
         Matrix("table", table.rows, ids, width, text("tokens.matrix_table"), path=f"{side}.table.weight"),
         made("looked_up", parts.looked_up, title=text("tokens.matrix_looked_up")),
-        made("scaled", parts.scaled, title=text("tokens.matrix_scaled"), path=f"{side}.embedding"),
-        made("input", parts.entering, title=text("tokens.matrix_input"), path=f"{stack}.layers.0.residual.0.input"),
+        made("scaled", parts.scaled, top=parts.largest, title=text("tokens.matrix_scaled"), path=f"{side}.embedding"),
+        made(
+            "input",
+            parts.entering,
+            top=parts.largest,
+            title=text("tokens.matrix_input"),
+            path=f"{stack}.layers.0.residual.0.input",
+        ),
     ]
     scenes = [
         Scene(
@@ -175,7 +181,9 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Si
     if parts.position is None:
         scenes.append(Scene("sum", text("tokens.scene_sum"), ("scaled", "=", "input"), note=text("tokens.scene_no_position")))
     else:
-        found.append(made("position", parts.position, title=text("tokens.matrix_position"), path=f"{side}.position"))
+        found.append(
+            made("position", parts.position, top=parts.largest, title=text("tokens.matrix_position"), path=f"{side}.position")
+        )
         scenes.append(
             Scene(
                 "sum",

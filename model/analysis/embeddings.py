@@ -10,7 +10,6 @@ from torch.nn import functional
 
 from model.analysis import what_if
 from model.analysis.vocabulary import Side
-from model.config import ModelConfig
 from model.embedding import InputEmbedding
 from model.position import sinusoidal
 from model.trace import Trace
@@ -42,6 +41,12 @@ class Parts:
     scaled: Float[Tensor, "token d_model"]
     position: Float[Tensor, "token d_model"] | None
     entering: Float[Tensor, "token d_model"]
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute number of the sum and its two parts: one scale for all three."""
+        added = (self.scaled, self.entering) if self.position is None else (self.scaled, self.position, self.entering)
+        return max(float(part.abs().max()) for part in added)
 
 
 def parts(atlas: Translator, trace: Trace, side: Side) -> Parts:
@@ -193,8 +198,9 @@ class Untrained:
     position: float
 
 
-def untrained(config: ModelConfig, side: Side) -> Untrained:
-    """What the factor is for: rows drawn from N(0, 1 / d_model), as the model draws its own, beside a position."""
+def untrained(atlas: Translator, side: Side) -> Untrained:
+    """What the factor is for: rows drawn from N(0, 1 / d_model), as a model of this shape draws its own, beside a position."""
+    config = atlas.config
     size = {"source": config.source_vocab_size, "target": config.target_vocab_size}[side]
     weight = torch.empty(size, config.d_model, dtype=torch.float64)
     nn.init.normal_(weight, std=config.d_model**-0.5, generator=torch.Generator().manual_seed(0))

@@ -45,6 +45,7 @@ class Matrix:
 
     `scale`: "unit" from 0 to 1, "signed" around 0, "switch" for true and false. `masked` marks cells that may not be read,
     `before` holds the values before an edit, `editable` lets the visitor type another value, `path` names it in the trace.
+    Colours reach `top`, the same for matrices that are to be compared; None: the largest value of the matrix itself.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Matrix:
     before: Tensor | None = None
     editable: bool = False
     path: str = ""
+    top: float | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def _matrix(matrix: Matrix, blocks: list[bytes]) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "id": matrix.id, "size": list(values.shape), "title": matrix.title, "role": matrix.role, "scale": matrix.scale,
         "rows": _axis(matrix.rows), "columns": _axis(matrix.columns), "editable": matrix.editable, "path": matrix.path,
-        "top": float(np.abs(values[finite]).max(initial=0.0)),
+        "top": float(np.abs(values[finite]).max(initial=0.0)) if matrix.top is None else matrix.top,
         "values": _put(blocks, values.astype("<f4").tobytes()), "before": None, "masked": None,
     }  # fmt: skip
     if matrix.before is not None:

@@ -86,7 +86,7 @@ def test_with_the_factor_the_word_is_found_again_and_without_it_is_not(atlas: Tr
 
 
 def test_an_untrained_table_has_rows_of_length_one(atlas: Translator) -> None:
-    found = embeddings.untrained(atlas.config, "target")
+    found = embeddings.untrained(atlas, "target")
     assert found.row == pytest.approx(1, abs=0.01)
     assert found.scaled == pytest.approx(found.row * math.sqrt(192))
     assert found.position == pytest.approx(math.sqrt(96))

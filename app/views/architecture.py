@@ -1,10 +1,43 @@
-"""Architecture: the model as it is built."""
+"""Architecture: the loaded model as a diagram of its modules, with this sentence's shapes on every arrow."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+import streamlit as st
 
 from app import session
-from app.views.anatomy import Anatomy, model_of, show, tell
+from app.charts import composition
+from app.components.architecture import LABELS, architecture_diagram, pack
+from app.text import template, text
+from app.views import html, picture
+from app.views.anatomy import Anatomy, Formula, Shape, model_of, show, tell
+from model.analysis import sizes
+from model.analysis.architecture import Architecture, Box, drawn, of_translator
+from model.config import paper_base
+from model.layers import DecoderLayer, EncoderLayer, Residual
+from model.trace import Trace
+from model.transformer import EncoderDecoder
 from model.translator import Translator
 
-NEXT = "views/tokens.py"
+NEXT, KEY = "views/tokens.py", "architecture_diagram"
+# The page that shows what a box computes.
+PAGES = {
+    "tokens": "tokens",
+    "embedding": "tokens",
+    "position": "tokens",
+    "plus": "tokens",
+    "self_attention": "attention",
+    "masked_self_attention": "attention",
+    "cross_attention": "attention",
+    "mask": "masks",
+    "norm": "layers",
+    "add": "layers",
+    "add_norm": "layers",
+    "feed_forward": "layers",
+    "linear": "translate",
+    "softmax": "translate",
+    "produced": "translate",
+}
 
 
 def page() -> None:
@@ -16,12 +49,186 @@ def page() -> None:
     if refusal:
         show(Anatomy("architecture", NEXT, lambda: tell(refusal, "error")))
         return
-    show(described(selection, atlas))
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace))
 
 
-def described(selection: session.Selection, atlas: Translator) -> Anatomy:
+def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
-    return Anatomy("architecture", NEXT, lambda: None)
+    found = session.measured(of_translator, selection)
+    return Anatomy(
+        "architecture",
+        NEXT,
+        lambda: stage(selection, atlas, trace, found),
+        formulas=equations(atlas, trace, found),
+        shapes=shapes(atlas, trace),
+        what_if=lambda: what_if(selection, found),
+        code=(EncoderDecoder.encode, EncoderDecoder.decode, EncoderLayer.forward, DecoderLayer.forward, Residual.forward, drawn),
+    )
+
+
+# ----- the diagram
+
+
+def stage(selection: session.Selection, atlas: Translator, trace: Trace, found: Architecture) -> None:
+    follow(atlas, found)
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+    with st.container(key="stage"):
+        architecture_diagram(
+            pack(
+                asdict(found),
+                tokens=tokens(trace, found),
+                opens={box.id: text(f"{PAGES[box.kind]}.title") for box in found.boxes if box.kind in PAGES},
+                layer=session.place(atlas).layer,
+                text=labels(),
+                caption=picture.caption(selection, trace),
+            ),
+            key=KEY,
+        )
+    html.bullets(notes(atlas, found))
+
+
+def labels() -> dict[str, str]:
+    """Everything that the diagram says."""
+    return {label: template(f"architecture.diagram.{label}") for label in LABELS}
+
+
+def tokens(trace: Trace, found: Architecture) -> dict[str, list[str]]:
+    """The tokens that go in and come out, by the box that prints them."""
+    read = {f"{column.path}:tokens": trace.tokens(column.sentence) for column in found.columns}
+    produced = {box.id: trace.produced for box in found.boxes if box.kind == "produced"}
+    return {id: [token.label for token in row] for id, row in (read | produced).items()}
+
+
+def follow(atlas: Translator, found: Architecture) -> None:
+    """Open the page of the box that was chosen in the browser; what it sends is checked."""
+    asked = (st.session_state.get(KEY) or {}).get("open")
+    for box in found.boxes:
+        if box.id == asked and box.kind in PAGES:
+            sublayer = found.sublayer(box)
+            its = {"sublayer": sublayer.path.rsplit(".", 1)[1]} if sublayer and PAGES[box.kind] == "layers" else {}
+            session.go(f"views/{PAGES[box.kind]}.py", where(atlas, sublayer), **its)
+
+
+def where(atlas: Translator, sublayer: Box | None) -> session.Place | None:
+    """The place that a sublayer stands for: its layer, and the attention that it is; for feed-forward the layer's first."""
+    if sublayer is None:
+        return None
+    name = "cross_attention" if sublayer.kind == "cross_attention" else "self_attention"
+    return session.checked_place(atlas, f"{sublayer.stack}.{name}", sublayer.layer, session.place(atlas).head)
+
+
+def notes(atlas: Translator, found: Architecture) -> list[str]:
+    """What makes this model look as it does."""
+    said = [
+        html.sentence(f"architecture.notes_norm_{atlas.config.norm}"),
+        html.sentence(f"architecture.notes_position_{atlas.config.positions}"),
+        html.sentence("architecture.notes_memory"),
+    ]
+    for box in found.boxes:
+        if box.shared_with and box.new_parameters:
+            said.append(html.sentence("architecture.notes_tied", names=html.joined([box.path, *box.shared_with])))
+    return said
+
+
+# ----- below it
+
+
+def equations(atlas: Translator, trace: Trace, found: Architecture) -> list[Formula]:
+    encoder, decoder = atlas.config.encoder_layers, atlas.config.decoder_layers
+    memory, states, logits = (tuple(trace[path].tensor.shape[1:]) for path in ("encoder.output", "decoder.output", "logits"))
+    first, parts = trace.produced[0], sizes.by_part(found)
+    terms = [
+        (each.layers, each.attentions, each.attention, each.feed_forward, each.norms, each.norm, each.final)
+        for each in sizes.stack_terms(found)
+    ]
+    symbols, numbers = composition.counted(terms, parts["embeddings"], parts["output"], parts["total"])
+    return [
+        Formula(
+            composition.composed(pre_norm=atlas.config.norm == "pre"),
+            composition.flowing(encoder, memory, decoder, states, logits, trace.log_probabilities[0], first.id),
+            "architecture.formula_composed",
+            {"produced": first.label, "id": first.id},
+        ),
+        Formula(symbols, numbers, "architecture.formula_counted", {}),
+    ]
+
+
+def shapes(atlas: Translator, trace: Trace) -> list[Shape]:
+    ours, base = atlas.config, paper_base()
+    source, target = len(trace.source), len(trace.target)
+    return [
+        Shape(
+            "architecture.shape_table",
+            "[V, d_model]",
+            (ours.target_vocab_size, ours.d_model),
+            (base.target_vocab_size, base.d_model),
+        ),
+        Shape("architecture.shape_input", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
+        Shape("architecture.shape_projection", "[d_model, d_model]", (ours.d_model, ours.d_model), (base.d_model, base.d_model)),
+        Shape("architecture.shape_feed_forward", "[d_model, d_ff]", (ours.d_model, ours.d_ff), (base.d_model, base.d_ff)),
+        Shape("architecture.shape_memory", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
+        Shape("architecture.shape_states", "[L_t, d_model]", (target, ours.d_model), (target, base.d_model)),
+        Shape("architecture.shape_logits", "[L_t, V]", (target, ours.target_vocab_size), (target, base.target_vocab_size)),
+    ]
+
+
+@st.fragment
+def what_if(selection: session.Selection, found: Architecture) -> None:
+    """The same sentence in an untrained model with other settings: its diagram, and both counts."""
+    session.begin_run()
+    html.prose("architecture.what_if_idea")
+    name = st.segmented_control(
+        text("architecture.what_if_choice"),
+        list(sizes.SETTINGS),
+        default="base",
+        format_func={name: text(f"architecture.what_if_{name}") for name in sizes.SETTINGS}.__getitem__,
+        key="architecture_what_if",
+        label_visibility="collapsed",
+    )
+    if not name:
+        return
+    other = session.measured(sizes.variant, selection, name)
+    html.prose(f"architecture.what_if_{name}_idea")
+    compared(sizes.by_part(found), other, found)
+    with st.expander(text("architecture.diagram.picture"), on_change="rerun", key="architecture_what_if_drawn") as opened:
+        if opened.open:
+            architecture_diagram(
+                pack(
+                    asdict(other.drawn),
+                    tokens={},
+                    opens={},
+                    layer=0,
+                    text=labels(),
+                    caption={"model": text(f"architecture.what_if_{name}"), "source": "", "target": ""},
+                    writes=False,
+                ),
+                key=f"architecture_what_if_{name}",
+            )
+
+
+def compared(here: Mapping[str, int], other: sizes.Variant, found: Architecture) -> None:
+    """Parameters by part and operations, both models."""
+    there = sizes.by_part(other.drawn)
+    layers = {
+        column.path: {"here": len(column.layers), "there": len(beside.layers)}
+        for column, beside in zip(found.columns, other.drawn.columns, strict=False)
+    }
+    rows = [
+        (html.sentence(f"architecture.what_if_{part}", **layers.get(part, {})), f"{here[part]:,}", f"{there.get(part, 0):,}")
+        for part in here
+    ]
+    rows.append((html.sentence("architecture.what_if_flops"), f"{other.flops_before:,}", f"{other.flops:,}"))
+    html.table(
+        {
+            text("architecture.what_if_part"): "rich",
+            text("architecture.what_if_here"): "number",
+            text("architecture.what_if_there"): "number",
+        },
+        rows,
+        text("architecture.what_if_caption"),
+    )
 
 
 page()

@@ -95,6 +95,16 @@ class Architecture:
         """The box of this id; KeyError if there is none."""
         return {box.id: box for box in self.boxes}[id]
 
+    def sublayer(self, box: Box) -> Box | None:
+        """The attention or feed-forward that a norm, sum or mask belongs to, or that it is; None outside the layers."""
+        if box.layer is None:
+            return None
+        if box.kind in {"norm", "mask"}:
+            return next(self.box(arrow.end) for arrow in self.arrows if arrow.start == box.id)
+        if box.kind in {"add", "add_norm"}:
+            return next(self.box(arrow.start) for arrow in self.arrows if arrow.end == box.id and arrow.role == "flow")
+        return box
+
 
 def of_translator(atlas: Translator, trace: Trace) -> Architecture:
     """The diagram of a loaded model, with the shapes of this trace."""

@@ -95,6 +95,18 @@ def test_arrows_carry_what_one_module_hands_to_the_next(norm: str) -> None:
             assert recording[f"{stack}.output"].tensor is before
 
 
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_every_box_of_a_layer_knows_its_sublayer(norm: str) -> None:
+    found, *_ = pictured(norm=norm)
+    for box in found.boxes:
+        sublayer = found.sublayer(box)
+        assert (sublayer is None) == (box.layer is None)
+        if sublayer and box.kind in {"norm", "add", "add_norm"}:
+            number = ["self_attention", "cross_attention", "feed_forward"].index(sublayer.path.rsplit(".", 1)[1])
+            number -= box.stack == "encoder" and number == 2
+            assert box.path.startswith(f"{box.stack}.layers.{box.layer}.residual.{number}")
+
+
 def test_the_memory_goes_from_the_end_of_the_encoder_to_every_decoder_layer() -> None:
     for norm, end in (("post", "encoder.layers.1.residual.1"), ("pre", "encoder.norm")):
         found, *_ = pictured(norm=norm)

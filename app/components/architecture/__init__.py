@@ -1,0 +1,28 @@
+"""The architecture diagram: a model's boxes and arrows, walked by pointer and keyboard, drawn in the browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app.components.architecture.payload import LABELS, pack
+from app.components.modules import joined, style
+
+__all__ = ["LABELS", "architecture_diagram", "pack"]
+
+MODULES = ("theme", "labels", "surface", "template", "controls", "export", "names", "layout", "draw", "twin", "main")
+
+_FOLDER = Path(__file__).parent
+
+_component = st.components.v2.component(
+    "architecture",
+    html='<div class="atlas architecture"\n data-testid="architecture"></div>',
+    css=style(_FOLDER),
+    js=joined(_FOLDER, MODULES),
+)
+
+
+def architecture_diagram(payload: bytes, *, key: str, on_open_change: Callable[[], None] | None = None) -> Any:
+    """Draws a payload made by `pack`. Choosing a box sets `.open` of the result to its id, for one run."""
+    return _component(key=key, data=payload, on_open_change=on_open_change or (lambda: None))

@@ -14,6 +14,7 @@ from app.views.anatomy import Anatomy, Export, Formula, Section, model_of, show,
 from app.views.attention_questions import questions
 from app.views.attention_scenes import labels, matrices_of, scenes_of
 from app.views.attention_tables import tables
+from app.views.attention_what_if import what_if
 from model.analysis import steps as analysis
 from model.analysis.steps import CROSS, HeadSteps
 from model.attention import MultiHeadAttention, scaled_products, softmax_or_zero
@@ -51,6 +52,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace, pla
             Section("attention.questions", lambda: questions(trace, steps, cell[0])),
         ),
         formulas=equations(trace, steps, cell),
+        what_if=lambda: what_if(selection, atlas, trace, place),
         code=(MultiHeadAttention.forward, MultiHeadAttention.split, scaled_products, softmax_or_zero),
     )
 

@@ -98,3 +98,13 @@ def row_sum(trace: Trace, path: str, head: int, row: int) -> str:
     """The weights of one row add up to 1."""
     weights = [float(weight) for weight in trace[path].tensor[0, head, row]]
     return rf"\sum_j \alpha_{{{row},j}} = {summed(weights, 3)} = {number(sum(weights), 3)}"
+
+
+def leaked(trace: Trace, attention: str, head: int, row: int, share: float) -> str:
+    """The mass that a row of masked attention would put on hidden keys if their scores became 0: each keeps exp(0) = 1."""
+    scores = trace[f"{attention}.masked"].tensor[0, head, row].double()
+    allowed = [float(score) for score in scores if score > -math.inf]
+    hidden = len(scores) - len(allowed)
+    terms = " + ".join(f"e^{{{number(score)}}}" for score in allowed[:MOST_TERMS])
+    dots = r" + \cdots" if len(allowed) > MOST_TERMS else ""
+    return rf"\frac{{{hidden}}}{{{hidden} + {terms}{dots}}} = {number(share, 4)}"

@@ -1,10 +1,28 @@
-"""Masks: who may read whom."""
+"""Masks: who may read whom; a mask to paint, and what it does to the model's attention and translation."""
+
+import streamlit as st
 
 from app import session
-from app.views.anatomy import Anatomy, model_of, show, tell
+from app.charts import formulas
+from app.charts.archive import npz
+from app.components.mask_painter import mask_painter
+from app.components.mask_painter import pack as pack_painter
+from app.components.matrices import Axis, Matrix, Scene, matrices, pack
+from app.text import section, text
+from app.views import html, picture
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, show, tell
+from app.views.masks_batch import conventions, together
+from app.views.masks_wrong import formats, four_ways, what_if
+from model import attention_mask
+from model.analysis import masking, painted
+from model.analysis.what_if import minus_infinity, zero_after, zero_after_renormalised, zero_before
+from model.attention import softmax_or_zero
+from model.config import paper_base
+from model.trace import Trace
 from model.translator import Translator
 
-NEXT = "views/three_attentions.py"
+NEXT, PAINTER = "views/three_attentions.py", "mask_painter"
+SCOPES = ("all", "layer", "head")
 
 
 def page() -> None:
@@ -16,12 +34,223 @@ def page() -> None:
     if refusal:
         show(Anatomy("masks", NEXT, lambda: tell(refusal, "error")))
         return
-    show(described(selection, atlas))
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace))
 
 
-def described(selection: session.Selection, atlas: Translator) -> Anatomy:
+def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
-    return Anatomy("masks", NEXT, lambda: None)
+    place = self_attention(atlas, session.place(atlas))
+    mask, damaged = asked_mask(trace, place)
+    return Anatomy(
+        "masks",
+        NEXT,
+        lambda: stage(selection, atlas, trace, place, mask, damaged=damaged),
+        export=Export(f"{selection.model}-masks.npz", lambda: npz(trace, picture.caption(selection, trace))),
+        sections=(
+            Section("masks.batch_title", lambda: together(selection, atlas, place)),
+            Section("masks.ways_title", lambda: four_ways(selection, trace, place, mask)),
+            Section("masks.formats_title", formats),
+            Section("masks.conventions_title", lambda: conventions(selection, atlas, trace, place, mask)),
+        ),
+        formulas=equations(trace, place),
+        shapes=sizes(atlas, trace),
+        what_if=lambda: what_if(selection, trace),
+        code=(attention_mask.causal, attention_mask.padding, softmax_or_zero, minus_infinity, zero_before, zero_after,
+              zero_after_renormalised),
+    )  # fmt: skip
+
+
+def self_attention(atlas: Translator, place: session.Place) -> session.Place:
+    """The place in the model, but in a self-attention: only there a painted mask is square."""
+    known = place.attention in painted.ATTENTIONS
+    return session.checked_place(atlas, place.attention if known else painted.ATTENTIONS[0], place.layer, place.head)
+
+
+def asked_mask(trace: Trace, place: session.Place) -> tuple[str, bool]:
+    """The mask that the painter or the link asks for, and whether it had to be left out because it cannot be read."""
+    sent = (st.session_state.get(PAINTER) or {}).get("mask")
+    asked = sent if isinstance(sent, str) else st.query_params.get("mask", "")
+    own = painted.own_name(place.attention)
+    try:
+        masking.chosen(asked, masking.preset(own, 1))
+    except ValueError:
+        return "", True
+    return ("" if asked == own else asked), False
+
+
+# ----- the stage
+
+
+def stage(
+    selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place, mask: str, *, damaged: bool
+) -> None:
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+    if damaged:
+        html.notice("warning", "masks.damaged_link")
+    scope = choose(atlas, place)
+    tokens = trace.source if place.attention.startswith("encoder") else trace.target
+    decoder = tokens is trace.target
+    count = min(len(tokens), masking.LARGEST)
+    message = pack_painter(
+        [token.label for token in tokens[:count]],
+        produced=[token.label for token in trace.produced[:count]] if decoder else None,
+        side="target" if decoder else "source",
+        length=len(tokens),
+        presets={name: masking.to_link(masking.preset(name, count)) for name in masking.PRESETS},
+        own=painted.own_name(place.attention),
+        mask=mask,
+        text=section("mask_painter"),
+        caption={**picture.caption(selection, trace), "attention": attention_name(place)},
+    )
+    with st.container(key="stage"):
+        mask_painter(message, key=PAINTER, on_mask_change=lambda: None)
+    html.prose("masks.convention_decoder" if decoder else "masks.convention_encoder", kind="quiet")
+    html.heading("masks.effect_title")
+    if mask:
+        effect(selection, trace, place, mask, scope)
+    else:
+        html.prose("masks.effect_none", attention=html.Ours(attention_name(place)))
+
+
+def attention_name(place: session.Place) -> str:
+    return text(f"attention_map.{place.attention.replace('.', '_')}")
+
+
+def choose(atlas: Translator, place: session.Place) -> str:
+    """Which self-attention, layer and head; and where the painted mask is put on (returned)."""
+    layers = atlas.config.encoder_layers if place.attention.startswith("encoder") else atlas.config.decoder_layers
+    kinds = {kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in painted.ATTENTIONS}
+    numbers = {index: str(index + 1) for index in range(max(layers, atlas.config.num_heads))}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="choose_place"):
+        _coordinate(atlas, place, "attention", kinds)
+        _coordinate(atlas, place, "layer", {index: numbers[index] for index in range(layers)})
+        _coordinate(atlas, place, "head", {index: numbers[index] for index in range(atlas.config.num_heads)})
+        names = {scope: text(f"masks.scope_{scope}") for scope in SCOPES}
+        chosen = st.segmented_control(
+            text("masks.scope"), SCOPES, default=SCOPES[0], format_func=names.__getitem__, key="scope", bind="query-params",
+            required=True,
+        )  # fmt: skip
+    return chosen or SCOPES[0]
+
+
+def _coordinate(atlas: Translator, place: session.Place, name: str, names: "dict[str, str] | dict[int, str]") -> None:
+    """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
+    key = f"masks_{name}"
+    st.session_state[key] = getattr(place, name)
+
+    def change() -> None:
+        changed = {"attention": place.attention, "layer": place.layer, "head": place.head, name: st.session_state[key]}
+        session.look_at(session.checked_place(atlas, **changed))
+
+    st.segmented_control(
+        text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=change,
+        format_func=lambda option: {**names}[option],
+    )  # fmt: skip
+
+
+def effect(selection: session.Selection, trace: Trace, place: session.Place, mask: str, scope: str) -> None:
+    """New weights of the chosen head, the loss of the same translation, each row's new first choice, and a new translation."""
+    at = (place.attention, place.layer, place.head, mask, scope)
+    found = session.measured(painted.painted, selection, *at)
+    tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
+    axis = Axis(text("masks.axis_read"), [token.label for token in tokens], "source" if tokens is trace.source else "target")
+    own = painted.own_mask(place.attention, len(tokens))
+    path = f"{place.path}.weights"
+    shown = [
+        Matrix("before", found.before, axis, axis, text("masks.before"), role="weights", scale="unit", masked=~own, path=path),
+        Matrix(
+            "after", found.after, axis, axis, text("masks.after"), role="weights", scale="unit", masked=~found.mask,
+            before=found.before,
+        ),
+    ]  # fmt: skip
+    scene = Scene("effect", text("masks.after"), ("before", "→", "after"), note=text("masks.effect_note"))
+    message = pack([scene], shown, text=section("matrices"), caption=picture.caption(selection, trace), name="effect")
+    matrices(message, key="masks_effect")
+    html.prose("masks.effect_loss", before=html.number(found.loss_before, 3), after=html.number(found.loss, 3),
+               changed=found.changed, rows=len(trace.produced))  # fmt: skip
+    html.prose("masks.effect_future" if found.future else "masks.effect_past", future=html.number(found.future, 3))
+    by_token(trace, found)
+    if st.button(text("masks.write"), key="masks_write"):
+        written = session.measured(painted.written, selection, *at)
+        html.prose("masks.written", written=written.text or text("translate.nothing"), own=trace.target_text)
+        if not written.ended:
+            html.prose("masks.unended", kind="quiet")
+
+
+def by_token(trace: Trace, found: painted.Painted) -> None:
+    """Each token of the translation: its log-probability before and after, and what the row would rather write."""
+    rows = [
+        (step, token.label, html.number(before), html.number(after), was.label, now.label)
+        for step, (token, before, after, was, now) in enumerate(
+            zip(
+                trace.produced,
+                trace.log_probabilities,
+                found.log_probabilities,
+                found.likeliest_before,
+                found.likeliest,
+                strict=True,
+            ),
+            1,
+        )
+    ]
+    html.table(
+        {
+            text("masks.step"): "number",
+            text("masks.produced"): "word strong",
+            text("masks.log_before"): "number",
+            text("masks.log_after"): "number",
+            text("masks.first_before"): "word",
+            text("masks.first_after"): "word",
+        },
+        rows,
+        text("masks.by_token"),
+    )
+
+
+# ----- beneath
+
+
+def equations(trace: Trace, place: session.Place) -> list[Formula]:
+    """One masked weight, and the leak of a hidden score that became 0; both of the decoder, where something is hidden."""
+    layer = place.layer if place.attention.startswith("decoder") else 0
+    path = f"decoder.layers.{layer}.self_attention"
+    row, column = formulas.largest_weight(trace, f"{path}.weights", place.head)
+    scores = trace[f"{path}.scores"].tensor[0, place.head]
+    leak = masking.leaks(scores, masking.preset("causal", len(scores)))["zero_before"]
+    where: dict[str, object] = {
+        "head": text("picture.layer_head", layer=layer + 1, head=place.head + 1),
+        "row": row,
+        "column": column,
+    }
+    return [
+        Formula(
+            r"\alpha_{r,j} = \frac{\exp(s_{r,j} + m_{r,j})}{\sum_{j'} \exp(s_{r,j'} + m_{r,j'})}, \qquad "
+            r"m_{r,j} = \begin{cases} 0 & j \le r \\ -\infty & j > r \end{cases}",
+            formulas.softmax_cell(trace, path, place.head, row, column),
+            "masks.formula_mask",
+            {**where, "read": trace.target[row].label, "other": trace.target[column].label},
+        ),
+        Formula(
+            r"\sum_{j > r} \alpha_{r,j} = \frac{n_{\text{hidden}}}{n_{\text{hidden}} + \sum_{j \le r} \exp(s_{r,j})}",
+            formulas.leaked(trace, path, place.head, row, float(leak.forbidden[row])),
+            "masks.formula_leak",
+            {"row": row},
+        ),
+    ]
+
+
+def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+    ours, base = atlas.config, paper_base()
+    source, target = len(trace.source), len(trace.target)
+    return [
+        Shape("masks.shape_causal", "[1, L_t, L_t]", (1, target, target), (1, target, target)),
+        Shape("masks.shape_padding", "[B, 1, L_s]", (1, 1, source), (1, 1, source)),
+        Shape("masks.shape_both", "[B, L_t, L_t]", (1, target, target), (1, target, target)),
+        Shape("masks.shape_scores", "[B, h, L_t, L_t]", (1, ours.num_heads, target, target), (1, base.num_heads, target, target)),
+        Shape("masks.shape_cross", "[B, h, L_t, L_s]", (1, ours.num_heads, target, source), (1, base.num_heads, target, source)),
+    ]  # fmt: skip
 
 
 page()

@@ -16,10 +16,11 @@ from model.attention_mask import causal
 from model.config import ModelConfig
 from model.embedding import InputEmbedding
 from model.layers import EncoderLayer
+from model.translator import Translator
 
 SYMBOLS, HALF, BATCH, STEPS, EXAMINED = 16, 6, 32, 120, 256
 END = SYMBOLS
-CHANCE = math.log(SYMBOLS)
+CHANCE, BY_CHANCE = math.log(SYMBOLS), 1 / SYMBOLS
 
 
 class Repeater(nn.Module):
@@ -96,6 +97,12 @@ def learned(masked: bool, steps: int = STEPS, seed: int = 1) -> Learned:
         given=tuple(unseen[0, :HALF].tolist()),
         written=tuple(written[0].tolist()),
     )
+
+
+def beside(atlas: Translator) -> tuple[Learned, Learned]:
+    """The masked one and the one that may look ahead: the same two, whichever model is looked at."""
+    del atlas
+    return learned(masked=True), learned(masked=False)
 
 
 def sequences(count: int, generator: torch.Generator) -> Int[Tensor, "sequence token"]:

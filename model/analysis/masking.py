@@ -7,7 +7,7 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,8 @@ from torch import Tensor
 
 from model import attention_mask
 from model.analysis import what_if
+from model.trace import Trace
+from model.translator import Translator
 
 LARGEST = 32
 """Positions of a side that a link carries: 1,024 cells are 171 characters."""
@@ -89,6 +91,13 @@ def fitted(mask: Bool[Tensor, "painted painted"], own: Bool[Tensor, "length leng
     return whole
 
 
+def chosen(text: str, own: Bool[Tensor, "length length"]) -> Bool[Tensor, "length length"]:
+    """The mask that a text names on a sentence: a preset, the cells of a link over the model's own mask, "" that itself."""
+    if not text:
+        return own
+    return preset(text, len(own)) if text in PRESETS else fitted(from_link(text), own)
+
+
 # ----- what gets through
 
 
@@ -109,14 +118,26 @@ def leak(weights: Float[Tensor, "*head query key"], mask: Bool[Tensor, "query ke
     return Leak(weights, torch.where(mask, 0.0, weights).sum(-1), weights.sum(-1))
 
 
-def leaks(scores: Float[Tensor, "head query key"], mask: Bool[Tensor, "query key"]) -> dict[str, Leak]:
+def leaks(scores: Float[Tensor, "*head query key"], mask: Bool[Tensor, "query key"]) -> dict[str, Leak]:
     """The same scores under the same mask, applied in the four ways of `MASKINGS`."""
-    return {name: leak(apply(scores[None], mask[None])[0], mask) for name, apply in MASKINGS.items()}
+    heads = scores.reshape(1, -1, *scores.shape[-2:])
+    return {name: leak(apply(heads, mask[None]).view(scores.shape), mask) for name, apply in MASKINGS.items()}
+
+
+def leaks_of(atlas: Translator, trace: Trace, attention: str, head: int, mask: str, own: str) -> dict[str, Leak]:
+    """`leaks` of the scores of one head; `attention` is the path of a self-attention, `mask` and `own` see `chosen`."""
+    scores = trace[f"{attention}.scores"].tensor[0, head]
+    return leaks(scores, chosen(mask, preset(own, scores.shape[-1])))
+
+
+def hides_nothing(found: Mapping[str, Leak]) -> bool:
+    """Whether a mask hides nothing, so that all four ways are one."""
+    return bool(torch.equal(found["zero_before"].weights, found["minus_infinity"].weights))
 
 
 def of_row(scores: Sequence[float], allowed: Sequence[bool]) -> dict[str, Leak]:
     """`leaks` of a single row of scores, in float64: the textbook example."""
-    row, mask = torch.tensor([[scores]], dtype=torch.float64), torch.tensor([allowed])
+    row, mask = torch.tensor([scores], dtype=torch.float64), torch.tensor([allowed])
     return leaks(row, mask)
 
 
@@ -157,6 +178,16 @@ def filled(scores: Sequence[float], allowed: Sequence[bool]) -> tuple[Filled, ..
         for way in WAYS
         for name, dtype in DTYPES.items()
     )
+
+
+def models_own(scores: Sequence[float], allowed: Sequence[bool]) -> tuple[Filled, ...]:
+    """The same row through the function of the model itself, in every number format."""
+    mask, found = torch.tensor(allowed), []
+    for name, dtype in DTYPES.items():
+        row = torch.tensor(scores, dtype=dtype)
+        weights = what_if.minus_infinity(row[None, None, None], mask[None, None])[0, 0, 0]
+        found.append(Filled(name, "own", "own", tuple(weights.tolist()), outcome(weights, row, mask)))
+    return tuple(found)
 
 
 def _filled(scores: Tensor, mask: Tensor, name: str, value: str, way: str) -> Filled:

@@ -36,16 +36,34 @@ class Padded:
     differences: tuple[float, ...]
     lost: tuple[float, ...]
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The tokens of each sentence that are not padding."""
+        return tuple(self.real.sum(-1).tolist())
+
+    @property
+    def longest(self) -> int:
+        """The length of the batch."""
+        return self.real.shape[1]
+
+    @property
+    def shortest(self) -> int:
+        """The tokens of the shortest sentence."""
+        return min(self.lengths)
+
+    def padding_of(self, sentence: int) -> int:
+        """How many tokens of a sentence are padding."""
+        return self.longest - self.lengths[sentence]
+
+    def empty_rows(self, sentence: int) -> int:
+        """How many queries of a sentence may attend to nothing at all."""
+        return int(row_without_key(self.mask[sentence]).sum())
+
 
 def companions(atlas: Translator, trace: Trace, candidates: Sequence[str]) -> tuple[str, ...]:
-    """Two of the candidates: the longest shorter than the trace's source, and the shortest longer one, if there are."""
-    lengths = {text: len(atlas.source_tokens(text)) for text in candidates if text.strip()}
-    own = len(trace.source)
-    shorter = sorted((text for text, length in lengths.items() if length < own), key=lambda text: -lengths[text])
-    longer = sorted((text for text, length in lengths.items() if length > own), key=lengths.__getitem__)
-    found = [*shorter[:1], *longer[:1]]
-    more = [text for text in (*shorter[1:], *longer[1:]) if text not in found]
-    return tuple((*found, *more)[:2])
+    """The shortest and the longest of the candidates, in source tokens, beside the trace's own sentence."""
+    others = sorted((text for text in candidates if text != trace.source_text), key=lambda text: len(atlas.source_tokens(text)))
+    return tuple(dict.fromkeys((*others[:1], *others[-1:])))
 
 
 def padded(
@@ -86,6 +104,17 @@ def padded(
         ),
         lost=tuple(float(together[:, at][:, :, row][..., ~row].sum(-1).max()) for at, row in enumerate(real[ours])),
     )
+
+
+def keys_of(found: Padded, sentence: int) -> Bool[Tensor, "query key"]:
+    """The padding mask of one sentence: the same keys in every row."""
+    real = found.real[sentence]
+    return real[None, :].expand(len(real), len(real))
+
+
+def hidden(found: Padded, sentence: int) -> Bool[Tensor, "query key"]:
+    """What is not shown of a sentence's map: keys that may not be read, and the rows of padding, which mean nothing."""
+    return ~found.mask[sentence] | ~found.real[sentence][:, None]
 
 
 def row_without_key(mask: Bool[Tensor, "*sentence query key"]) -> Bool[Tensor, "*sentence query"]:

@@ -1,6 +1,6 @@
 """A model under a mask that somebody painted: new weights, what becomes of the translation, what would be written instead."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,10 +8,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis import masking
-from model.analysis.forced import freely, leak, repeated
+from model.analysis.forced import KEPT_FOR_LEAK, freely, leak, repeated
 from model.analysis.what_if import masked_with
-from model.attention_mask import causal
-from model.decoding import length_limit
+from model.decoding import tokens_allowed
 from model.tokenizer import Token
 from model.trace import Edit, Trace
 from model.translator import Translator
@@ -25,7 +24,8 @@ class Painted:
 
     `before` and `after` are the weights of the chosen head, `log_probabilities` those of the trace's produced tokens under the
     painted mask, `likeliest` the token that each row now finds likeliest and `likeliest_before` the one that it found before.
-    `future` is how much a later token changes an earlier row's logits: 0 where nobody sees ahead.
+    The losses are nats a token, the last `</s>` included. `future` is how much a later token changes an earlier row's logits: 0
+    where nobody sees ahead.
     """
 
     mask: Bool[Tensor, "query key"]
@@ -34,6 +34,23 @@ class Painted:
     log_probabilities: tuple[float, ...]
     likeliest_before: tuple[Token, ...]
     likeliest: tuple[Token, ...]
+    loss_before: float
+    loss: float
+    future: float
+
+    @property
+    def changed(self) -> int:
+        """How many rows would now write another token."""
+        return sum(one.id != other.id for one, other in zip(self.likeliest_before, self.likeliest, strict=True))
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What one way to mask every layer of the decoder's self-attention does: the loss of the trace's target in nats a token (NaN
+    where a row was 0/0), and how much a later token changes an earlier row's logits.
+    """
+
+    loss: float
     future: float
 
 
@@ -47,50 +64,87 @@ class Written:
 
 def own_mask(attention: str, length: int) -> Bool[Tensor, "query key"]:
     """The model's own mask of a self-attention, without padding: causal in the decoder, everything in the encoder."""
-    return causal(length) if attention.startswith("decoder") else torch.ones(length, length, dtype=torch.bool)
+    return masking.preset(own_name(attention), length)
 
 
-def painted(
-    atlas: Translator,
-    trace: Trace,
-    attention: str,
-    layer: int,
-    head: int,
-    link: str,
-    scope: str = "all",
-) -> Painted:
-    """The forced pass under the mask of a link, in this self-attention: in "all" layers, this "layer", or this "head" alone."""
+def own_name(attention: str) -> str:
+    """What the model's own mask of a self-attention is called among `masking.PRESETS`."""
+    return "causal" if attention.startswith("decoder") else "none"
+
+
+def loss(log_probabilities: Sequence[float]) -> float:
+    """Cross-entropy in nats a token."""
+    return -sum(log_probabilities) / len(log_probabilities)
+
+
+def painted(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Painted:
+    """The forced pass under a mask (see `masking.chosen`) of a self-attention: in "all" layers, this "layer", or this "head"."""
     path = f"{attention.replace('.', f'.layers.{layer}.')}.weights"
-    edits = edited(atlas, attention, layer, head, link, scope, trace[path].size("key"))
-    altered = repeated(atlas, trace, edits, frozenset((path, "logits")))
-    edits = edited(atlas, attention, layer, head, link, scope, trace[path].size("key"))
+    length = trace[path].size("key")
+    edits = edited(atlas, attention, layer, head, mask, scope, length)
+    altered = repeated(atlas, trace, edits, frozenset((path, *KEPT_FOR_LEAK)))
     return Painted(
-        mask=masking.fitted(masking.from_link(link), own_mask(attention, trace[path].size("key"))),
+        mask=masking.chosen(mask, own_mask(attention, length)),
         before=trace[path].tensor[0, head],
         after=altered[path].tensor[0, head],
         log_probabilities=altered.log_probabilities,
         likeliest_before=_likeliest(atlas, trace),
         likeliest=_likeliest(atlas, altered),
-        future=leak(atlas, trace, edits),
+        loss_before=loss(trace.log_probabilities),
+        loss=loss(altered.log_probabilities),
+        future=leak(atlas, altered, edits),
     )
 
 
-def written(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, link: str, scope: str = "all") -> Written:
+def written(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Written:
     """What the model writes by itself under this mask. Each step computes all rows anew: earlier rows may see later ones."""
-    length = max(length_limit(len(trace.source)), len(trace.source)) + 1
-    found = freely(atlas, trace, edited(atlas, attention, layer, head, link, scope, length), cached=False)
+    return _freely(atlas, trace, edited(atlas, attention, layer, head, mask, scope, _longest(atlas, trace)))
+
+
+def edited(atlas: Translator, attention: str, layer: int, head: int, mask: str, scope: str, length: int) -> Mapping[str, Edit]:
+    """The edits that put a mask on; `length` is that of the longest sentence to come."""
+    if attention not in ATTENTIONS:
+        raise ValueError(f"attention={attention!r} takes no painted mask; choose one of {', '.join(ATTENTIONS)}")
+    layers = range(_layers(atlas, attention)) if scope == "all" else (layer,)
+    cells = masking.chosen(mask, own_mask(attention, length))
+    return masked_with(_paths(attention, layers), cells, head=head if scope == "head" else None)
+
+
+def damage(atlas: Translator, trace: Trace, way: str) -> Damage:
+    """The causal mask of every decoder layer put on in one of the ways of `masking.MASKINGS`, or "off"."""
+    edits = _ways(atlas, way, len(trace.target))
+    altered = repeated(atlas, trace, edits, frozenset(KEPT_FOR_LEAK))
+    return Damage(loss(altered.log_probabilities), leak(atlas, altered, edits))
+
+
+def damaged_text(atlas: Translator, trace: Trace, way: str) -> Written:
+    """What the decoder writes by itself under this way to mask."""
+    return _freely(atlas, trace, _ways(atlas, way, _longest(atlas, trace)))
+
+
+def _ways(atlas: Translator, way: str, length: int) -> Mapping[str, Edit]:
+    attention = ATTENTIONS[0]
+    paths, causal = _paths(attention, range(_layers(atlas, attention))), own_mask(attention, length)
+    if way == "off":
+        return masked_with(paths, torch.ones_like(causal))
+    return masked_with(paths, causal, masking.MASKINGS[way])
+
+
+def _freely(atlas: Translator, trace: Trace, edits: Mapping[str, Edit]) -> Written:
+    found = freely(atlas, trace, edits, cached=False)
     return Written(atlas.tokenizers.target.decode(found.ids), found.ended)
 
 
-def edited(atlas: Translator, attention: str, layer: int, head: int, link: str, scope: str, length: int) -> Mapping[str, Edit]:
-    """The edits that put the mask of a link on; `length` is that of the longest sentence to come."""
-    if attention not in ATTENTIONS:
-        raise ValueError(f"attention={attention!r} takes no painted mask; choose one of {', '.join(ATTENTIONS)}")
-    layers = atlas.config.encoder_layers if attention.startswith("encoder") else atlas.config.decoder_layers
-    which = range(layers) if scope == "all" else (layer,)
-    mask = masking.fitted(masking.from_link(link), own_mask(attention, length))
-    paths = [attention.replace(".", f".layers.{index}.") for index in which]
-    return masked_with(paths, mask, head=head if scope == "head" else None)
+def _longest(atlas: Translator, trace: Trace) -> int:
+    return max(tokens_allowed(None, len(trace.source), atlas.config) + 1, len(trace.source))
+
+
+def _layers(atlas: Translator, attention: str) -> int:
+    return atlas.config.encoder_layers if attention.startswith("encoder") else atlas.config.decoder_layers
+
+
+def _paths(attention: str, layers: Iterable[int]) -> list[str]:
+    return [attention.replace(".", f".layers.{layer}.") for layer in layers]
 
 
 def _likeliest(atlas: Translator, trace: Trace) -> tuple[Token, ...]:

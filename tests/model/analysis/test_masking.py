@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from model.analysis import masking, what_if
+from model.analysis import masking
 from model.attention_mask import causal
 
 LENGTHS = st.integers(1, masking.LARGEST)
@@ -78,6 +78,17 @@ def test_outside_of_what_was_painted_the_own_mask_holds(painted: torch.Tensor, l
             assert whole[query, key] == (painted[query, key] if inside else key <= query)
 
 
+def test_a_mask_is_chosen_by_its_name_or_by_its_cells_or_is_the_own_one() -> None:
+    own = causal(4)
+    assert torch.equal(masking.chosen("", own), own)
+    assert torch.equal(masking.chosen("itself", own), torch.eye(4).bool())
+    assert torch.equal(
+        masking.chosen(masking.to_link(torch.zeros(2, 2).bool()), own), masking.fitted(torch.zeros(2, 2).bool(), own)
+    )
+    with pytest.raises(ValueError, match="is not a mask"):
+        masking.chosen("<b>", own)
+
+
 # ----- what gets through
 
 
@@ -119,7 +130,7 @@ def test_renormalised_is_minus_infinity_wherever_something_is_left(drawn: tuple[
 
 
 def test_the_textbook_example() -> None:
-    found = {name: leak.weights[0, 0].tolist() for name, leak in masking.of_row((1, 2, 900), (True, True, False)).items()}
+    found = {name: leak.weights[0].tolist() for name, leak in masking.of_row((1, 2, 900), (True, True, False)).items()}
     assert found["minus_infinity"] == pytest.approx([0.2689, 0.7311, 0], abs=1e-4)
     assert found["zero_before"] == pytest.approx([0.2447, 0.6652, 0.0900], abs=1e-4)
     assert found["zero_after"] == [0, 0, 0]
@@ -149,8 +160,8 @@ def test_a_row_without_a_key_comes_out_wrong_in_every_way() -> None:
     assert found["-1e9", "add", "float64"] == "unmasked"
     (overflow,) = {row.error for row in masking.filled((1, 2, 3), (True, True, False)) if row.error}
     assert "overflow" in overflow
-    zeros = what_if.minus_infinity(torch.tensor([[[[1.0, 2.0, 3.0]]]]), torch.zeros(1, 1, 3, dtype=torch.bool))
-    assert not zeros.any()
+    assert [row.outcome for row in masking.models_own((1, 2, 3), (False, False, False))] == ["zero"] * len(masking.DTYPES)
+    assert {row.outcome for row in masking.models_own((1, 2, 3), (True, True, False))} == {"right"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from model import Translator, load
 from model.analysis import masking, padding
-from model.analysis.painted import own_mask, painted, written
+from model.analysis.painted import damage, damaged_text, loss, own_mask, painted, written
 from model.trace import Trace
 
 SENTENCE, OTHERS = "I don't know her name.", ("I love you.", "The old man gave his dog a piece of bread.")
@@ -74,6 +74,17 @@ def test_cross_attention_takes_no_painted_mask(atlas: Translator, trace: Trace) 
         painted(atlas, trace, "decoder.cross_attention", 0, 0, link(trace, "none"))
 
 
+def test_wrong_ways_to_mask_a_decoder(atlas: Translator, trace: Trace) -> None:
+    right, before, after, off = (damage(atlas, trace, way) for way in ("minus_infinity", "zero_before", "zero_after", "off"))
+    assert right.loss == loss(trace.log_probabilities)
+    assert right.future == 0 == after.future  # what is left of the weights belongs to the past
+    assert before.future > 0 < off.future
+    assert after.loss != right.loss
+    alone = painted(atlas, trace, "decoder.self_attention", 0, 0, "none")
+    assert (off.loss, off.future) == (alone.loss, alone.future)
+    assert damaged_text(atlas, trace, "minus_infinity").text == trace.target_text
+
+
 def test_own_masks() -> None:
     assert torch.equal(own_mask("decoder.self_attention", 3), torch.ones(3, 3).tril().bool())
     assert own_mask("encoder.self_attention", 3).all()
@@ -111,11 +122,11 @@ def test_padding_on_the_left_under_a_causal_mask_leaves_rows_without_any_key(atl
     assert not found.weights[empty].any()
 
 
-def test_companions_are_a_shorter_and_a_longer_one(atlas: Translator, trace: Trace) -> None:
+def test_companions_are_the_shortest_and_the_longest(atlas: Translator, trace: Trace) -> None:
     shorter, longer = OTHERS
-    assert padding.companions(atlas, trace, (SENTENCE, longer, shorter, "")) == (shorter, longer)
-    assert padding.companions(atlas, atlas.trace(shorter), (shorter, longer)) == (longer,)
-    assert len(padding.companions(atlas, atlas.trace(shorter), (SENTENCE, longer))) == 2
+    assert padding.companions(atlas, trace, (SENTENCE, longer, "I don't know his name.", shorter)) == (shorter, longer)
+    assert padding.companions(atlas, trace, (SENTENCE, longer)) == (longer,)
+    assert padding.companions(atlas, trace, (SENTENCE,)) == ()
 
 
 def test_a_side_that_is_none_is_refused(atlas: Translator, trace: Trace) -> None:

@@ -1,0 +1,130 @@
+"""Masks of a batch: sentences padded together and each alone; and the same mask in the conventions of the libraries."""
+
+import streamlit as st
+
+from app import session
+from app.components.matrices import Axis, Matrix, Scene, matrices, pack
+from app.text import section, text
+from app.views import html, picture
+from model.analysis import conventions as code
+from model.analysis import masking, padding, painted
+from model.analysis.padding import Padded
+from model.trace import Trace
+from model.translator import Translator
+
+
+@st.fragment
+def together(selection: session.Selection, atlas: Translator, place: session.Place) -> None:
+    """The sentence with a shorter and a longer one: the batch, its masks, and one sentence's map alone and padded."""
+    session.begin_run()
+    html.prose("masks.batch_idea")
+    others = companions(selection)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="batch_row"):
+        sides = {side: text(f"masks.side_{side}") for side in padding.SIDES}
+        side = st.segmented_control(
+            text("masks.side"), padding.SIDES, default=padding.SIDES[0], format_func=sides.__getitem__, key="side",
+            bind="query-params", required=True,
+        )  # fmt: skip
+        count = len(others) + 1
+        names = {index: text("masks.sentence_number", number=index + 1) for index in range(count)}
+        sentence = st.segmented_control(
+            text("masks.sentence"), list(names), default=0, format_func=names.__getitem__, key="batch_sentence",
+            bind="query-params", required=True,
+        )  # fmt: skip
+        forgotten = st.toggle(text("masks.forget"), key="forget", bind="query-params")
+    at = (others, place.attention, place.layer, place.head, side or padding.SIDES[0], not forgotten)
+    found = session.measured(padding.padded, selection, *at)
+    batch_table(found)
+    index = min(sentence or 0, count - 1)
+    maps(selection, place, found, index)
+    measured(found, index, forgotten=forgotten)
+
+
+def companions(selection: session.Selection) -> tuple[str, ...]:
+    """A shorter and a longer sentence of our own."""
+    candidates = tuple(example.source for example in session.examples(selection.model, selection.language))
+    return session.measured(padding.companions, selection, candidates)
+
+
+def batch_table(found: Padded) -> None:
+    """The three sentences as the model gets them, position by position."""
+    columns = {text("masks.sentence"): "number", **{str(position): "word" for position in range(len(found.tokens[0]))}}
+    rows = [(number, *(token.label for token in tokens)) for number, tokens in enumerate(found.tokens, 1)]
+    html.table(columns, rows, text("masks.batch_caption"))
+
+
+def maps(selection: session.Selection, place: session.Place, found: Padded, index: int) -> None:
+    """Three steps: the two masks and what they make together; the map alone; the map in the batch."""
+    tokens = [token.label for token in found.tokens[index]]
+    side: str = "source" if place.attention.startswith("encoder") else "target"
+    axis = Axis(text("masks.axis_read"), tokens, "source" if side == "source" else "target")
+    real = found.real[index]
+    alone_axis = Axis(axis.name, [label for label, kept in zip(tokens, real.tolist(), strict=True) if kept], axis.role)
+    own = painted.own_mask(place.attention, len(tokens))
+    keys = padding.keys_of(found, index)
+    given = [
+        Matrix("causal", own, axis, axis, text("masks.own_mask"), scale="switch", masked=~own),
+        Matrix("padding", keys, axis, axis, text("masks.padding_mask"), scale="switch", masked=~keys),
+        Matrix("both", found.mask[index], axis, axis, text("masks.both_masks"), scale="switch", masked=~found.mask[index]),
+        Matrix(
+            "alone", found.alone[index], alone_axis, alone_axis, text("masks.alone"), role="weights", scale="unit",
+            masked=~own[: len(found.alone[index]), : len(found.alone[index])], path=f"{place.path}.weights",
+        ),
+        Matrix(
+            "padded", found.weights[index], axis, axis, text("masks.padded"), role="weights", scale="unit",
+            masked=padding.hidden(found, index),
+        ),
+    ]  # fmt: skip
+    scenes = [
+        Scene("maps", text("masks.scene_maps"), ("alone", "padded"), note=text("masks.scene_maps_note")),
+        Scene("masks", text("masks.scene_masks"), ("causal", "∧", "padding", "=", "both"), note=text("masks.scene_masks_note")),
+    ]
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    message = pack(scenes, given, text=section("matrices"), caption=picture.caption(selection, trace), name="batch")
+    matrices(message, key="masks_batch")
+
+
+def measured(found: Padded, index: int, *, forgotten: bool) -> None:
+    """The difference between alone and padded, the mass on padding, and the rows without any key."""
+    difference, lost = found.differences[index], found.lost[index]
+    key = "masks.batch_forgotten" if forgotten else "masks.batch_same"
+    html.prose(key, number=index + 1, difference=tiny(difference), lost=html.number(lost, 3), padding=found.padding_of(index))
+    if empty := found.empty_rows(index):
+        html.prose("masks.batch_empty", count=empty)
+
+
+def tiny(value: float) -> str:
+    """A difference: 0 where it is, else a power of ten where decimals would not show it."""
+    if not value:
+        return "0"
+    return html.number(value, 3) if value >= 0.001 else f"{value:.0e}".replace("e-0", " · 10^\N{MINUS SIGN}")
+
+
+# ----- conventions
+
+
+@st.fragment
+def conventions(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place, mask: str) -> None:
+    """The mask of this sentence in four conventions, to copy."""
+    session.begin_run()
+    html.prose("masks.conventions_idea")
+    length = len(trace.tokens("source" if place.attention.startswith("encoder") else "target"))
+    own = painted.own_mask(place.attention, length)
+    kinds = ["causal", "padding", "both", *(["painted"] if mask and length <= masking.LARGEST else [])]
+    names = {kind: text(f"masks.kind_{kind}") for kind in kinds}
+    kind = st.segmented_control(
+        text("masks.kind"), kinds, default="causal", format_func=names.__getitem__, key="kind", bind="query-params", required=True
+    )
+    chosen = kind if kind in kinds else "causal"
+    if chosen == "painted":
+        described = code.of_cells(masking.chosen(mask, own))
+    elif chosen == "causal":
+        described = code.Mask("causal", length, length)
+    else:
+        found = session.measured(padding.padded, selection, companions(selection), place.attention, place.layer, place.head)
+        described = code.Mask(chosen, found.longest, found.shortest)
+        html.prose("masks.conventions_batch", kind="quiet", longest=found.longest, shortest=found.shortest)
+    for name, snippet in code.snippets(described, atlas.config.d_model, atlas.config.num_heads).items():
+        html.prose(f"masks.convention_{name}")
+        st.code(snippet, language="python")
+    html.prose("masks.conventions_note", kind="quiet")

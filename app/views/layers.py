@@ -1,10 +1,22 @@
 """Add & norm and feed-forward: what happens between the attentions."""
 
+import streamlit as st
+
 from app import session
-from app.views.anatomy import Anatomy, model_of, show, tell
+from app.charts import layers as charts
+from app.charts.formulas import aligned
+from app.text import text
+from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream
+from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, show, tell
+from app.views.layers_place import Spot, choose, spot, station_name
+from model.analysis import altered_layers, normalisation
+from model.config import paper_base
+from model.layers import FeedForward, Residual
+from model.trace import Trace
 from model.translator import Translator
 
 NEXT = "views/translate.py"
+FEATURE = 0  # whose numbers stand in the formula
 
 
 def page() -> None:
@@ -16,12 +28,161 @@ def page() -> None:
     if refusal:
         show(Anatomy("layers", NEXT, lambda: tell(refusal, "error")))
         return
-    show(described(selection, atlas))
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace, spot(atlas, trace)))
 
 
-def described(selection: session.Selection, atlas: Translator) -> Anatomy:
+def described(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> Anatomy:
     """The page for a sentence that can be translated."""
-    return Anatomy("layers", NEXT, lambda: None)
+    return Anatomy(
+        "layers",
+        NEXT,
+        lambda: stage(selection, atlas, trace, where),
+        sections=(
+            Section("layers.add_norm", lambda: layers_norm.add_and_norm(selection, atlas, trace, where)),
+            Section("layers.hand", lambda: layers_norm.hand(selection, atlas, trace, where)),
+            Section("layers.units", lambda: layers_feed_forward.units(selection, atlas, trace, where)),
+            Section("layers.curves", lambda: non_linearity(selection, atlas, trace, where)),
+            Section("layers.memory", lambda: memory(selection, atlas, trace, where)),
+            Section("layers.stacks", lambda: layers_stacks.draw(selection, trace)),
+        ),
+        formulas=equations(atlas, trace, where),
+        shapes=sizes(atlas, trace, where),
+        what_if=lambda: what_if(selection, atlas, trace),
+        code=(Residual.forward, FeedForward.forward, normalisation.by_hand),
+    )
+
+
+def stage(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+    with st.container(key="stage"):
+        choose(atlas, trace, where)
+        layers_stream.draw(selection, atlas, trace, where)
+
+
+# ----- what is computed only once it is asked for
+
+
+@st.fragment
+def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+    session.begin_run()
+    with st.expander(text("layers.curves_open"), on_change="rerun", key="curves", bind="query-params") as asked:
+        if asked.open:
+            layers_feed_forward.non_linearity(selection, atlas, trace, where)
+
+
+@st.fragment
+def memory(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+    session.begin_run()
+    with st.expander(text("layers.memory_open"), on_change="rerun", key="memory", bind="query-params") as asked:
+        if asked.open:
+            layers_feed_forward.memory(selection, atlas, trace, where)
+
+
+@st.fragment
+def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+    """The real model without its residual connections, without its non-linearity, with another: score and free translation."""
+    session.begin_run()
+    html.prose("layers.what_if_idea")
+    variant = st.segmented_control(
+        text("layers.what_if"),
+        tuple(altered_layers.VARIANTS),
+        key="altered",
+        bind="query-params",
+        format_func={name: text(f"layers.what_if_{name}") for name in altered_layers.VARIANTS}.__getitem__,
+        label_visibility="collapsed",
+    )
+    if variant not in altered_layers.VARIANTS:
+        return
+    found = session.measured(altered_layers.damage, selection, variant)
+    html.prose(f"layers.what_if_{variant}_idea", activation=html.Ours(other_activation(atlas)))
+    html.table(
+        {text("layers.what_if_model"): "rich", text("layers.what_if_score"): "number", text("layers.what_if_written"): "word"},
+        [
+            (
+                html.sentence("layers.what_if_whole"),
+                html.number(sum(trace.log_probabilities)),
+                session.translation(selection.model, selection.text).text or text("translate.nothing"),
+            ),
+            (
+                html.sentence(f"layers.what_if_{variant}"),
+                html.number(found.score),
+                found.written or text("translate.nothing"),
+            ),
+        ],
+        text("layers.what_if_caption", tokens=len(trace.produced)),
+    )
+    html.prose("layers.what_if_read", kind="quiet")
+
+
+def other_activation(atlas: Translator) -> str:
+    """The non-linearity that the model was not trained with."""
+    return layers_feed_forward.NAMES["gelu" if atlas.config.activation == "relu" else "relu"]
+
+
+# ----- beneath the picture
+
+
+def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
+    hand, station, token = layers_norm.by_hand(atlas, trace, where), where.station, where.token
+
+    def recorded(name: str) -> float:
+        return float(trace[f"{station.path}.{name}"].tensor[0, token, FEATURE])
+
+    at = {
+        "position": token,
+        "token": trace.tokens(where.side)[token].label,
+        "station": html.Ours(station_name(station)),
+        "feature": FEATURE,
+    }
+    network = f"{station.stack}.layers.{station.layer}.feed_forward"
+    unit = layers_feed_forward.strongest(trace, where)
+    before, after = layers_feed_forward.through_unit(atlas, trace, where, unit)
+    general = {
+        "post": r"x_{	ext{next}} = \mathrm{LN}(x + \mathrm{Sub}(x))",
+        "pre": r"x_{	ext{next}} = x + \mathrm{Sub}(\mathrm{LN}(x))",
+    }[atlas.config.norm]
+    return [
+        Formula(
+            rf"{general}, \qquad \mathrm{{LN}}(x)_i = \frac{{x_i - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}}\, g_i + b_i",
+            aligned(
+                charts.residual_cell(FEATURE, recorded("input"), recorded("sublayer"), recorded("sum")),
+                charts.layer_norm_cell(
+                    FEATURE,
+                    x=float(hand.x[FEATURE]),
+                    mean=hand.mean,
+                    variance=hand.variance,
+                    epsilon=hand.epsilon,
+                    gain=float(hand.gain[FEATURE]),
+                    bias=float(hand.bias[FEATURE]),
+                    output=float(hand.output[FEATURE]),
+                ),
+            ),
+            f"layers.formula_{atlas.config.norm}",
+            at,
+        ),
+        Formula(
+            r"\mathrm{FFN}(x) = h W_2 + b_2, \qquad h = "
+            + (r"\max(0,\, x W_1 + b_1)" if atlas.config.activation == "relu" else r"\mathrm{GELU}(x W_1 + b_1)"),
+            charts.unit_cell(unit, before, after, atlas.config.activation),
+            "layers.formula_unit",
+            {"position": token, "token": at["token"], "unit": unit, "layer": station.layer + 1, "path": html.Ours(network)},
+        ),
+    ]
+
+
+def sizes(atlas: Translator, trace: Trace, where: Spot) -> list[Shape]:
+    ours, base, length = atlas.config, paper_base(), len(trace.tokens(where.side))
+    name = "L_s" if where.side == "source" else "L_t"
+    return [
+        Shape("layers.shape_stream", f"[{name}, d_model]", (length, ours.d_model), (length, base.d_model)),
+        Shape("layers.shape_statistics", f"[{name}]", (length,), (length,)),
+        Shape("layers.shape_gain", "[d_model]", (ours.d_model,), (base.d_model,)),
+        Shape("layers.shape_first", "[d_model, d_ff]", (ours.d_model, ours.d_ff), (base.d_model, base.d_ff)),
+        Shape("layers.shape_hidden", f"[{name}, d_ff]", (length, ours.d_ff), (length, base.d_ff)),
+        Shape("layers.shape_second", "[d_ff, d_model]", (ours.d_ff, ours.d_model), (base.d_ff, base.d_model)),
+    ]
 
 
 page()

@@ -119,6 +119,11 @@ def collapse(network: FeedForward, x: Float[Tensor, "token d_model"]) -> Collaps
     )
 
 
+def collapsed(atlas: Translator, trace: Trace, stack: str, layer: int) -> Collapse:
+    """`collapse` of the network of a layer, tried on what it read in this trace."""
+    return collapse(at(atlas.model, stack, layer), given(trace, atlas.config, stack, layer))
+
+
 def as_one(network: FeedForward) -> tuple[Float[Tensor, "d_model d_model"], Float[Tensor, " d_model"]]:
     """W = W_2 W_1 and b = W_2 b_1 + b_2, as `nn.Linear` keeps them (rows are outputs)."""
     (first, first_bias), (second, second_bias) = _double(network.expand), _double(network.contract)

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from model.analysis.residual import Station
 from model.config import ModelConfig
 from model.layers import Residual
 from model.trace import Trace, tracing
@@ -54,6 +55,14 @@ def norm_at(model: EncoderDecoder, path: str) -> nn.LayerNorm:
 def read_by_norm(config: ModelConfig) -> str:
     """What LayerNorm is given: "sum" in post-norm, "input" in pre-norm."""
     return "input" if config.norm == "pre" else "sum"
+
+
+@torch.inference_mode()
+def agreement(atlas: Translator, trace: Trace, station: Station, token: int) -> float:
+    """The largest difference between LayerNorm by hand and what the model recorded, over all features of one token."""
+    given = trace[f"{station.path}.{read_by_norm(atlas.config)}"].tensor[0, token]
+    recorded = trace[f"{station.path}.normed"].tensor[0, token]
+    return float((by_hand(given, norm_at(atlas.model, station.path)).output - recorded).abs().max())
 
 
 # ----- against batch normalisation

@@ -6,6 +6,7 @@ from torch import nn
 
 from model import Translator
 from model.analysis import normalisation
+from model.analysis.residual import Station
 
 SOURCE = "The red car is here."
 
@@ -30,6 +31,8 @@ def test_by_hand_is_what_the_model_computed(translator: Translator) -> None:
     for path in ("encoder.layers.0.residual.1", "decoder.layers.1.residual.2"):
         hand = normalisation.by_hand(trace[f"{path}.{given}"].tensor[0, 1], normalisation.norm_at(translator.model, path))
         torch.testing.assert_close(hand.output.float(), trace[f"{path}.normed"].tensor[0, 1], atol=1e-5, rtol=1e-5)
+        stack, _, layer, _, place = path.split(".")
+        assert normalisation.agreement(translator, trace, Station(stack, int(layer), int(place)), 1) < 1e-5
 
 
 def test_a_path_of_something_else_is_refused(translator: Translator) -> None:

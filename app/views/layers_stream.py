@@ -1,0 +1,112 @@
+"""The residual stream of one position through all layers: how long it is, where it points, and what the logit lens reads."""
+
+import streamlit as st
+
+from app import session
+from app.components.curves import Chart, Series, curves, pack
+from app.text import section, text
+from app.views import html, picture
+from app.views.layers_place import Spot, labels, station_name, tell_where
+from model.analysis import lens, residual
+from model.trace import Trace
+from model.translator import Translator
+
+
+def draw(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+    """Two charts over the depth; for the decoder what the lens reads at each."""
+    pre_norm = atlas.config.norm == "pre"
+    stream = residual.along(trace, where.stack, where.token, pre_norm=pre_norm)
+    tell_where(trace, where)
+    names = [text("layers.depth_input"), *(station_name(station) for station in stream.stations)]
+    charts = {
+        "lengths": Chart(
+            text("layers.lengths"),
+            text("layers.depth"),
+            text("layers.length"),
+            (
+                Series(text("layers.length_stream"), stream.lengths),
+                Series(text("layers.length_added"), (None, *stream.added)),
+                Series(text("layers.length_sum"), (None, *stream.sums)),
+            ),
+            names,
+            marked=where.depth,
+            path=f"{where.stack}.layers.*.residual.*[0, {where.token}]",
+        ),
+        "cosines": Chart(
+            text("layers.cosines"),
+            text("layers.depth"),
+            text("layers.cosine"),
+            (
+                Series(text("layers.cosine_input"), stream.cosines),
+                Series(text("layers.cosine_added"), (None, *stream.turned)),
+            ),
+            names,
+            marked=where.depth,
+            path=f"{where.stack}.layers.*.residual.*[0, {where.token}]",
+        ),
+    }
+    for column, (name, chart) in zip(st.columns(2), charts.items(), strict=True):
+        message = pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name=name)
+        with column:
+            curves(message, key=f"picture_{name}")
+    html.prose(f"layers.stream_{'pre' if pre_norm else 'post'}", kind="quiet")
+    if where.stack == "encoder":
+        html.prose("layers.lens_encoder", kind="quiet")
+        return
+    read_depths(selection, atlas, trace, where, names)
+
+
+def read_depths(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot, names: list[str]) -> None:
+    """The logit lens at every depth of one row."""
+    html.heading("layers.lens")
+    produced = trace.produced[where.token].label
+    html.prose(
+        "layers.lens_idea",
+        kind="quiet",
+        read=trace.target[where.token].label,
+        produced=produced,
+        size=html.Ours(f"{atlas.config.target_vocab_size:,}"),
+    )
+    found = session.measured(lens.readings, selection, where.token)
+    html.table(
+        {
+            text("layers.depth"): "word",
+            text("layers.lens_words"): "rich",
+            text("layers.lens_probability"): "number",
+            text("layers.lens_rank"): "number",
+        },
+        [
+            (html.Ours(name), chips(reading), html.number(reading.probability, 4), f"{reading.rank:,}")
+            for name, reading in zip(names, found, strict=True)
+        ],
+        text("layers.lens_caption", produced=produced),
+        titled=True,
+    )
+    html.prose(f"layers.lens_{'tied' if atlas.config.tie != 'none' else 'untied'}", kind="quiet")
+    with st.expander(text("layers.lens_all"), on_change="rerun", key="lens_all") as opened:
+        if opened.open:
+            read_all(selection, trace, names)
+
+
+def chips(reading: lens.Reading) -> str:
+    """The likeliest words at one depth as a row of small cards with their probabilities."""
+    cards = "".join(
+        f'<li style="--share:{share:.4f}">{html.literal(word)}<small>{html.number(share)}</small></li>'
+        for _, word, share in reading.top
+    )
+    return f'<ol class="atlas-tokens">{cards}</ol>'
+
+
+def read_all(selection: session.Selection, trace: Trace, names: list[str]) -> None:
+    """The likeliest word at every depth and position."""
+    found = session.measured(lens.first_words, selection)
+    html.prose("layers.lens_all_read", kind="quiet")
+    columns = {f"{position} {label}": "rich" for position, label in enumerate(labels(trace.target))}
+    html.table(
+        {text("layers.depth"): "word", **columns},
+        [
+            (html.Ours(name), *(f"{html.literal(word)} <small>{html.number(share)}</small>" for word, share in row))
+            for name, row in zip(names, found, strict=True)
+        ],
+        text("layers.lens_all_caption"),
+    )

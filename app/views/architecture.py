@@ -71,22 +71,36 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
 
 
 def stage(selection: session.Selection, atlas: Translator, trace: Trace, found: Architecture) -> None:
-    follow(atlas, found)
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     with st.container(key="stage"):
-        architecture_diagram(
-            pack(
-                asdict(found),
-                tokens=tokens(trace, found),
-                opens={box.id: text(f"{PAGES[box.kind]}.title") for box in found.boxes if box.kind in PAGES},
-                layer=session.place(atlas).layer,
-                text=labels(),
-                caption=picture.caption(selection, trace),
-            ),
-            key=KEY,
-        )
+        diagram(selection, atlas, trace, found)
     html.bullets(notes(atlas, found))
+
+
+@st.fragment
+def diagram(selection: session.Selection, atlas: Translator, trace: Trace, found: Architecture) -> None:
+    """The picture; a fragment, since it tells which layer is open and which page to go to."""
+    session.begin_run()
+    follow(atlas, found)
+    architecture_diagram(
+        pack(
+            asdict(found),
+            tokens=tokens(trace, found),
+            opens={box.id: text(f"{PAGES[box.kind]}.title") for box in found.boxes if box.kind in PAGES},
+            layer=session.place(atlas).layer,
+            text=labels(),
+            caption=picture.caption(selection, trace),
+        ),
+        key=KEY,
+        on_layer_change=lambda: look_at_layer(atlas),
+    )
+
+
+def look_at_layer(atlas: Translator) -> None:
+    """Other pages open at the layer that is open here."""
+    place = session.place(atlas)
+    session.look_at(session.checked_place(atlas, place.attention, st.session_state[KEY].get("layer"), place.head))
 
 
 def labels() -> dict[str, str]:

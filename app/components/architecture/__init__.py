@@ -23,6 +23,21 @@ _component = st.components.v2.component(
 )
 
 
-def architecture_diagram(payload: bytes, *, key: str, on_open_change: Callable[[], None] | None = None) -> Any:
-    """Draws a payload made by `pack`. Choosing a box sets `.open` of the result to its id, for one run."""
-    return _component(key=key, data=payload, on_open_change=on_open_change or (lambda: None))
+def architecture_diagram(
+    payload: bytes,
+    *,
+    key: str,
+    on_open_change: Callable[[], None] | None = None,
+    on_layer_change: Callable[[], None] | None = None,
+) -> Any:
+    """Draws a payload made by `pack`.
+
+    Choosing a box sets `.open` of the result to its id, for one run. A little after another layer was opened, `.layer` says
+    which, counted from 0.
+    """
+    return _component(
+        key=key,
+        data=payload,
+        on_open_change=on_open_change or (lambda: None),
+        on_layer_change=on_layer_change or (lambda: None),
+    )

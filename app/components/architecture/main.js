@@ -10,6 +10,7 @@ import { element, fill } from "./template.js";
 import { applyTheme, readTheme } from "./theme.js";
 import { csvOf, twin } from "./twin.js";
 
+const SETTLED = 700; // milliseconds after which the server hears of the open layer, so that other pages open at it
 const STEP = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 };
 
 class Diagram {
@@ -22,8 +23,9 @@ class Diagram {
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.diagram) this.render(); });
   }
 
-  update({ data, setTriggerValue }) {
+  update({ data, setTriggerValue, setStateValue }) {
     this.send = setTriggerValue;
+    this.keep = setStateValue;
     const written = new TextDecoder().decode(data), theme = readTheme(this.root);
     if (written === this.written && theme.name === this.theme?.name) return;
     this.theme = theme;
@@ -47,12 +49,17 @@ class Diagram {
     this.picture = element("div", { class: "picture", role: "group", "aria-label": text.picture });
     this.stage = element("div", { class: "stage", "data-testid": "stage" }, this.picture);
     this.root.replaceChildren(element("section", { class: "card" }, this.controls, this.stage, this.live, this.exports(), twin(diagram)));
+    this.write();
   }
 
   set(patch) {
+    const { layer } = this.state;
     this.state = { ...this.state, ...patch };
     this.write();
     this.render();
+    if (layer === this.state.layer || !this.diagram.writes) return;
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.keep("layer", this.state.layer), SETTLED);
   }
 
   /** The open layer stands in the URL, for a reload, for a link, and for the server's next run. */
@@ -187,17 +194,18 @@ class Diagram {
   }
 
   close() {
+    clearTimeout(this.telling);
     this.resizes.disconnect();
   }
 }
 
 const instances = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
   const root = parentElement.querySelector(".architecture");
   if (!root || !data) return undefined;
   if (!instances.has(root)) instances.set(root, new Diagram(root));
   const diagram = instances.get(root);
-  diagram.update({ data, setTriggerValue });
+  diagram.update({ data, setTriggerValue, setStateValue });
   return () => { diagram.close(); instances.delete(root); };
 }

@@ -55,7 +55,7 @@ def _scaling(trace: Trace, steps: HeadSteps, row: int) -> dict[str, object]:
 
 def _split(steps: HeadSteps) -> dict[str, object]:
     """The shapes, and one row that a plain reshape would fill with the numbers of another position."""
-    (length, d_model), heads = steps.x.shape, len(steps.queries)
+    (length, d_model), heads = steps.x.shape, len(steps.contexts)
     row = min(1, length - 1)
     position, taken = analysis.reshape_reads(heads, length, 0, row)
     return {

@@ -52,8 +52,7 @@ def matrices_of(steps: HeadSteps, axes: Labels) -> list[Matrix]:
         *_projection("query", steps.to_query, axes, "W_Q", "b_Q"),
         *_projection("key", steps.to_key, axes, "W_K", "b_K"),
         *_projection("value", steps.to_value, axes, "W_V", "b_V"),
-        Matrix("all_queries", steps.all_queries, rows, width, "Q"),
-        *(Matrix(f"query_{at}", part, rows, head, _of_head("Q", at), role="query") for at, part in enumerate(steps.queries)),
+        Matrix("all_queries", steps.all_queries, rows, width, text("attention.all_heads"), role="query"),
         Matrix("query", steps.query, rows, head, "Q", role="query", path=f"{steps.path}.query"),
         Matrix("key", steps.key, keys, head, "K", role="key", path=f"{steps.path}.key"),
         Matrix("value", steps.value, keys, head, "V", role="value", path=f"{steps.path}.value"),
@@ -67,7 +66,10 @@ def matrices_of(steps: HeadSteps, axes: Labels) -> list[Matrix]:
             "weights", steps.weights, rows, keys, "A", role="weights", scale="unit", masked=~steps.allowed,
             path=f"{steps.path}.weights",
         ),
-        *(Matrix(f"context_{at}", part, rows, head, _of_head("A V", at)) for at, part in enumerate(steps.contexts)),
+        *(
+            Matrix(f"context_{at}", part, rows, head, text("attention.of_head", head=at + 1))
+            for at, part in enumerate(steps.contexts)
+        ),
         Matrix("context", steps.context, rows, head, "A V", path=f"{steps.path}.context"),
         Matrix("concat", steps.concat, rows, width, "Concat"),
         Matrix("w_output", steps.weight_output, width, width, "W_O"),
@@ -85,10 +87,6 @@ def matrices_of(steps: HeadSteps, axes: Labels) -> list[Matrix]:
             Matrix("key_rotated", key, keys, head, names[1], role="key", path=f"{steps.path}.key_rotated"),
         ]
     return found
-
-
-def _of_head(symbol: str, head: int) -> str:
-    return f"{symbol} {text('attention_map.head_number', head=head + 1)}"
 
 
 def _projection(name: str, projection: Projection, axes: Labels, weight: str, bias: str) -> list[Matrix]:
@@ -124,7 +122,7 @@ def scenes_of(steps: HeadSteps, measured: Scaling, row: int, column: int) -> lis
         scene("query", linear("x", "query", "query", steps.to_query.bias), "product", (row, 0)),
         scene("key", linear("memory", "key", "key", steps.to_key.bias), "product", (column, 0), f"key_{kind}"),
         scene("value", linear("memory", "value", "value", steps.to_value.bias), "product", (column, dimension), f"value_{kind}"),
-        scene("split", _joined("query", len(steps.queries), "all_queries"), "concat", (row, first)),
+        scene("split", ["all_queries", ARROW, "query"], "slice", (row, 0), value=first),
         *(
             (
                 scene("rotate_query", ["query", ARROW, "query_rotated"], "same", (row, 0), "rotate"),

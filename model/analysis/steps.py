@@ -35,9 +35,9 @@ class HeadSteps:
     """What one head computes, in order. Rows of `scores` and what follows are queries, columns are keys.
 
     `x` gives the queries, `memory` the keys and values; in self-attention they are the same tensor. `products` is Q K^T
-    before the division, `scores` after it, `masked` with -inf where `allowed` is False. `queries` and `contexts` are those
-    of all heads, `all_queries` and `concat` the same side by side; `output` is what the sublayer returns. Rotary attention
-    compares `query_rotated` with `key_rotated`; elsewhere they are None.
+    before the division, `scores` after it, `masked` with -inf where `allowed` is False. `all_queries`, `contexts` and
+    `concat` are those of all heads; `output` is what the sublayer returns. Rotary attention compares `query_rotated` with
+    `key_rotated`; elsewhere they are None.
     """
 
     attention: str
@@ -50,7 +50,6 @@ class HeadSteps:
     to_key: Projection
     to_value: Projection
     all_queries: Float[Tensor, "query d_model"]
-    queries: tuple[Float[Tensor, "query head_dim"], ...]
     query: Float[Tensor, "query head_dim"]
     key: Float[Tensor, "key head_dim"]
     value: Float[Tensor, "key head_dim"]
@@ -159,7 +158,6 @@ def head_steps(atlas: Translator, trace: Trace, attention: str, layer: int, head
         to_key=projection(module.to_key),
         to_value=projection(module.to_value),
         all_queries=module.merge(trace[f"{path}.query"].tensor)[0],
-        queries=tuple(trace[f"{path}.query"].tensor[0]),
         query=of_head("query"),
         key=of_head("key"),
         value=of_head("value"),
@@ -288,15 +286,15 @@ def dimension_flow(config: ModelConfig, attention: str) -> tuple[Operation, ...]
         Operation("query", f"Q = X W_Q{added['Q']}", "query d_model"),
         Operation("key", f"K = {memory} W_K{added['K']}", "key d_model"),
         Operation("value", f"V = {memory} W_V{added['V']}", "key d_model"),
-        Operation("split_query", "Q.view(L, h, d_k).transpose(0, 1)", "head query head_dim"),
-        Operation("split_key", "K.view(L, h, d_k).transpose(0, 1)", "head key head_dim"),
-        Operation("split_value", "V.view(L, h, d_k).transpose(0, 1)", "head key head_dim"),
+        Operation("split_query", "Q.view(L, h, d_k) .transpose(0, 1)", "head query head_dim"),
+        Operation("split_key", "K.view(L, h, d_k) .transpose(0, 1)", "head key head_dim"),
+        Operation("split_value", "V.view(L, h, d_k) .transpose(0, 1)", "head key head_dim"),
         *(turned if config.positions == "rotary" and attention != CROSS else ()),
         Operation("key_transposed", "Kᵀ", "head head_dim key"),
         Operation("scores", "S = Q Kᵀ / √d_k", "head query key"),
         Operation("weights", "A = softmax(S + B)", "head query key"),
         Operation("context", "C = A V", "head query head_dim"),
-        Operation("concat", "C.transpose(0, 1).flatten(1)", "query d_model"),
+        Operation("concat", "C.transpose(0, 1) .flatten(1)", "query d_model"),
         Operation("matrix_output", "W_O", "d_model d_model"),
         Operation("output", f"Z = Concat(C) W_O{added['O']}", "query d_model"),
         Operation("residual", "X + Z", "query d_model"),

@@ -75,6 +75,10 @@ const LAWS = {
     }
     return { marks: new Map([[from.id, { cell: [row, inner] }], [result.id, {}]]), sentence: ["law_concat", { column: col, inner, part: from.title, value }] };
   },
+  slice({ scene, operands: [a], result, row, col, value }) {
+    const from = scene.value + col;
+    return { marks: new Map([[a.id, { cell: [row, from] }], [result.id, {}]]), sentence: ["law_slice", { column: col, from, whole: a.title, value }] };
+  },
   same({ operands, result, row, col }) {
     const all = [...operands, result];
     const values = all.filter(matrix => row < matrix.rows && col < matrix.cols).map(matrix => `${matrix.title}: ${cellValue(matrix, row * matrix.cols + col)}`);

@@ -19,14 +19,14 @@ LARGEST = 2_000_000
 
 Role = Literal["query", "key", "value", "weights", "scores", "source", "target", "plain"]
 Scale = Literal["unit", "signed", "switch"]
-Law = Literal["product", "scaled", "sum", "softmax", "mask", "lookup", "norm", "activation", "concat", "same"]
+Law = Literal["product", "scaled", "sum", "softmax", "mask", "lookup", "norm", "activation", "concat", "slice", "same"]
 
 LABELS: tuple[str, ...] = (
     "steps", "step_number", "previous", "next", "play", "pause", "hint", "matrix_hint", "name", "rows_by_columns", "cell",
     "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_bias", "law_scaled", "law_sum",
     "law_softmax", "law_softmax_none", "law_mask_kept", "law_mask_hidden", "law_lookup", "law_norm", "law_relu", "law_gelu",
-    "law_concat", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad", "table", "table_of", "table_corner",
-    "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence", "caption_scene",
+    "law_concat", "law_slice", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad", "table", "table_of",
+    "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence", "caption_scene",
 )  # fmt: skip
 
 
@@ -68,7 +68,8 @@ class Scene:
 
     - "product": A × B, or A × B + one row; "scaled": A × `value`; "sum": A + B
     - "softmax": of a row of A; "mask": A, or minus infinity where the result is masked
-    - "lookup": row `index[i]` of the last matrix before the result; "concat": matrices side by side
+    - "lookup": row `index[i]` of the last matrix before the result; "concat": matrices side by side;
+      "slice": columns of A from `value` on
     - "norm": LayerNorm of a row of A with gain and bias (one row each) and `value` as epsilon; "activation": of A, `activation`
     - "same": no law, the same cell in all
     """
@@ -144,8 +145,8 @@ def _check(scene: Scene, known: set[str]) -> None:
 
 def _scene(scene: Scene) -> dict[str, Any]:
     return {
-        "id": scene.id, "title": scene.title, "items": list(scene.items), "law": scene.law, "note": scene.note, "value": scene.value,
-        "index": list(scene.index) if scene.index is not None else None, "activation": scene.activation,
+        "id": scene.id, "title": scene.title, "items": list(scene.items), "law": scene.law, "note": scene.note,
+        "value": scene.value, "index": list(scene.index) if scene.index is not None else None, "activation": scene.activation,
         "cell": list(scene.cell) if scene.cell else None,
     }  # fmt: skip
 

@@ -14,7 +14,7 @@ from app.text import Term, glossary, language, sentences, template, text
 
 _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
 
-WORD_JOINER = "\u2060"  # a line may break after a button, and a line must not begin with a comma
+WORD_JOINER = "\u2060"  # a line may break beside a button, and must not begin with a comma or end in a bracket
 
 
 class Ours(str):
@@ -38,6 +38,7 @@ def sentence(key: str, **values: object) -> str:
 def marked(source: str) -> str:
     """The markup of our own text files as HTML; {placeholders} stay open."""
     made = _MARKUP.sub(_element, escape(source, quote=False))
+    made = re.sub(r"(?<=[（“(])<button", f"{WORD_JOINER}<button", made)
     return re.sub(r"</button>(?=[，。；：、）”,.;:)?!])", f"</button>{WORD_JOINER}", made)
 
 

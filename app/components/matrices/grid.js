@@ -4,6 +4,7 @@ import { elide, widthOf } from "./labels.js";
 import { colourOf, roleColour, topOf, valueText, written } from "./numbers.js";
 
 const LABELLED = 10, LABEL = 13, ROOM = 96, GAP = 7, SCALE = 26, BAR = 60;
+const SLOPED = 14; // narrower columns have their words upright, since sloped ones would touch
 
 const labelsOf = axis => axis.labels;
 
@@ -22,10 +23,11 @@ export function layoutGrid(theme, matrix, factor) {
   const longest = colLabels ? Math.max(0, ...colLabels.map(label => widthOf(theme, label, colSize))) : 0;
   const turned = Boolean(colLabels) && longest > wide - 2;
   const left = rowLabels ? Math.ceil(Math.max(0, ...rowLabels.map(label => widthOf(theme, label, size)))) + GAP : 3;
-  const top = !colLabels ? 3 : turned ? Math.ceil(longest * 0.72 + colSize * 0.8) + GAP : Math.ceil(colSize * 1.4) + 3;
-  const overhang = turned ? Math.max(...colLabels.map((label, i) => (i + 0.5 - matrix.cols) * wide + widthOf(theme, label, colSize) * 0.72 + 8)) : 0;
+  const upright = turned && wide < SLOPED;
+  const top = !colLabels ? 3 : upright ? Math.ceil(longest) + GAP : turned ? Math.ceil(longest * 0.72 + colSize * 0.8) + GAP : Math.ceil(colSize * 1.4) + 3;
+  const overhang = turned && !upright ? Math.max(...colLabels.map((label, i) => (i + 0.5 - matrix.cols) * wide + widthOf(theme, label, colSize) * 0.72 + 8)) : 0;
   const gridWidth = matrix.cols * wide, gridHeight = matrix.rows * tall, right = Math.max(4, Math.ceil(overhang));
-  return { wide, tall, left, top, size, colSize, rowLabels, colLabels, turned, gridWidth, gridHeight,
+  return { wide, tall, left, top, size, colSize, rowLabels, colLabels, angle: upright ? -90 : turned ? -45 : 0, gridWidth, gridHeight,
     width: Math.max(left + gridWidth + right, left + scaleWidth(theme, matrix) + 4), height: top + gridHeight + SCALE };
 }
 
@@ -76,8 +78,8 @@ export function drawGrid(surface, theme, g, matrix, bitmap, marks, view) {
     if (marks.cursor) surface.rect({ x: x0 + marks.cursor[1] * wide - 1, y: y0 + marks.cursor[0] * tall - 1, w: wide + 2, h: tall + 2, r: 2, stroke: colour, width: 1.6 });
     const [row, col] = marks.cell ?? [marks.row, marks.col];
     g.rowLabels?.forEach((text, i) => surface.text({ text, x: left - GAP + 2 - view.x, y: y0 + (i + 0.5) * tall, size: g.size, align: "right", weight: i === row ? 700 : 400, fill: i === row ? sideColour(theme, matrix.along.rows) : theme.ink }));
-    g.colLabels?.forEach((text, i) => surface.text({ text, x: x0 + (i + 0.5) * wide + (g.turned ? g.colSize * 0.28 : 0), y: y0 - GAP * 0.6 - (g.turned ? g.colSize * 0.2 : g.colSize * 0.4), size: g.colSize,
-      align: g.turned ? "left" : "center", angle: g.turned ? -45 : 0, weight: i === col ? 700 : 400, fill: i === col ? sideColour(theme, matrix.along.cols) : theme.ink }));
+    g.colLabels?.forEach((text, i) => surface.text({ text, x: x0 + (i + 0.5) * wide + (g.angle === -45 ? g.colSize * 0.28 : 0), y: y0 - GAP * 0.6 - (g.angle ? g.angle === -45 ? g.colSize * 0.2 : 0 : g.colSize * 0.4), size: g.colSize,
+      align: g.angle ? "left" : "center", angle: g.angle, weight: i === col ? 700 : 400, fill: i === col ? sideColour(theme, matrix.along.cols) : theme.ink }));
     drawScale(surface, theme, matrix, x0, y0 + g.gridHeight + 10);
   });
 }

@@ -67,6 +67,11 @@ class Travelled:
     positions: Float[Tensor, " token"]
 
     @property
+    def percent(self) -> float:
+        """`relative` in hundredths."""
+        return 100 * self.relative
+
+    @property
     def reached(self) -> int:
         """How many positions differ at all."""
         return int((self.positions > 0).sum())
@@ -194,3 +199,8 @@ def _rows(atlas: Translator, before: Trace, after: Trace, count: int) -> tuple[R
         entries = tuple(Candidate(id_, labels[id_], was, now) for id_, was, now in pairs)
         found.append(Row(labels[first[0]], labels[second[0]], moved[row], entries))
     return tuple(found)
+
+
+def positions(entries: Sequence[Travelled]) -> Float[Tensor, "sublayer token"]:
+    """The norms of the differences, one row a sublayer, one column a position."""
+    return torch.stack([entry.positions for entry in entries])

@@ -1,0 +1,131 @@
+"""What becomes of an edit: how far it travels, which words move, what the model writes with it."""
+
+import streamlit as st
+
+from app import session
+from app.components.matrices import Axis, Matrix, Scene, matrices, pack
+from app.text import section, text
+from app.views import html, picture
+from model.analysis import edited
+from model.analysis.cells import CellEdit
+from model.analysis.edited import Recomputed, Travelled
+from model.trace import Trace
+
+ROWS = 16  # of the table of rows; above, only those whose word changed
+PARTS = {"encoder": ("self_attention", "feed_forward"), "decoder": ("self_attention", "cross_attention", "feed_forward")}
+
+
+def outcome(found: Recomputed) -> None:
+    """The change in one sentence."""
+    html.prose(
+        "attention_edit.outcome",
+        before=html.number(found.log_probability_before),
+        after=html.number(found.log_probability_after),
+        changed=found.words_changed,
+        rows=len(found.rows),
+    )
+
+
+def travelled(selection: session.Selection, trace: Trace, place: session.Place, found: Recomputed) -> None:
+    """How far the change came: the residual stream after each sublayer, position by position."""
+    html.heading("attention_edit.travelled")
+    stacks = {"encoder": found.encoder, "decoder": found.decoder}
+    if not place.attention.startswith("encoder"):
+        del stacks["encoder"]  # nothing in the decoder can reach it
+    html.table(
+        {
+            text("attention_edit.after"): "word",
+            text("attention_edit.relative"): "number",
+            text("attention_edit.reached"): "number",
+        },
+        [
+            (html.Ours(_sublayer(stack, at, long=True)), f"{html.number(entry.percent)} %", entry.reached)
+            for stack, entries in stacks.items()
+            for at, entry in enumerate(entries)
+        ],
+        text("attention_edit.travelled_caption"),
+    )
+    shown = [_stream(trace, stack, entries) for stack, entries in stacks.items()]
+    scenes = [
+        Scene(stack, text(f"attention_edit.scene_{stack}"), (stack,), note=text("attention_edit.travelled_note"))
+        for stack in stacks
+    ]
+    caption = picture.caption(selection, trace)
+    matrices(pack(scenes, shown, text=section("matrices"), caption=caption, name="travelled"), key="attention_edit_travelled")
+
+
+def _stream(trace: Trace, stack: str, entries: tuple[Travelled, ...]) -> Matrix:
+    sentence = "source" if stack == "encoder" else "target"
+    tokens = trace.source if stack == "encoder" else trace.produced
+    return Matrix(
+        stack,
+        edited.positions(entries),
+        Axis(text("attention_edit.sublayer"), [_sublayer(stack, at, long=False) for at in range(len(entries))]),
+        Axis(text(f"attention.axis_{sentence}"), [token.label for token in tokens], "source" if stack == "encoder" else "target"),
+        "‖Δx‖",
+        path=f"{stack}.layers.*.residual.*",
+    )
+
+
+def _sublayer(stack: str, at: int, *, long: bool) -> str:
+    """The sublayer in the order of the stack, counted from 1."""
+    layer, part = divmod(at, len(PARTS[stack]))
+    name = text(f"attention_edit.part_{PARTS[stack][part]}")
+    return text(f"attention_edit.{f'after_{stack}' if long else 'after_short'}", layer=layer + 1, part=name)
+
+
+def words(trace: Trace, found: Recomputed, written: str) -> None:
+    """The next-token distribution of one row, and the likeliest word of every row."""
+    html.heading("attention_edit.words")
+
+    def named(row: int) -> str:
+        return text("attention_edit.row_option", row=row, reads=trace.target[row].label, produces=trace.produced[row].label)
+
+    row = st.selectbox(
+        text("attention_edit.of_row"),
+        range(len(found.rows)),
+        index=found.most_moved,
+        format_func=named,
+        key=f"edit_row_{written}",
+    )
+    chosen = found.rows[row]
+    html.table(
+        {
+            text("attention_edit.next_token"): "word",
+            text("attention_edit.before"): "number",
+            text("attention_edit.now"): "number",
+        },
+        [(each.label, html.number(each.before, 4), html.number(each.after, 4)) for each in chosen.candidates],
+        text("attention_edit.candidates_caption", row=row, moved=html.number(chosen.moved, 4)),
+    )
+    listed = [at for at, each in enumerate(found.rows) if each.moved > 0]
+    short = len(listed) <= ROWS
+    if not short:
+        listed = [at for at in listed if found.rows[at].first_before != found.rows[at].first_after]
+    html.table(
+        {
+            text("attention_edit.row"): "number",
+            text("attention_edit.reads"): "word",
+            text("attention_edit.first_before"): "word",
+            text("attention_edit.first_now"): "word",
+            text("attention_edit.moved"): "number",
+        },
+        [
+            (at, trace.target[at].label, each.first_before, each.first_after, html.number(each.moved, 4))
+            for at, each in ((at, found.rows[at]) for at in listed)
+        ],
+        text("attention_edit.rows_caption" if short else "attention_edit.rows_caption_changed", count=len(listed)),
+    )
+    html.prose("attention_edit.forced_note", kind="quiet")
+
+
+def free(selection: session.Selection, place: session.Place, cells: tuple[CellEdit, ...], renormalise: bool) -> None:
+    """What the edited model writes when it is left to itself."""
+    stack = "encoder" if place.attention.startswith("encoder") else "decoder"
+    html.prose(f"attention_edit.free_{stack}", kind="quiet")
+    if st.button(text("attention_edit.free"), key="edit_free"):
+        at = (place.attention, place.layer, place.head, cells, renormalise)
+        written = session.measured(edited.written, selection, *at)
+        own = session.translation(selection.model, selection.text).text
+        nothing = text("translate.nothing")
+        html.prose("attention_edit.written", written=written or nothing, own=own or nothing)

@@ -1,5 +1,8 @@
 """Masks: who may read whom; a mask to paint, and what it does to the model's attention and translation."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from app import session
@@ -135,7 +138,7 @@ def choose(atlas: Translator, place: session.Place) -> str:
     return chosen or SCOPES[0]
 
 
-def _coordinate(atlas: Translator, place: session.Place, name: str, names: "dict[str, str] | dict[int, str]") -> None:
+def _coordinate(atlas: Translator, place: session.Place, name: str, names: Mapping[Any, str]) -> None:
     """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
     key = f"masks_{name}"
     st.session_state[key] = getattr(place, name)
@@ -146,7 +149,7 @@ def _coordinate(atlas: Translator, place: session.Place, name: str, names: "dict
 
     st.segmented_control(
         text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=change,
-        format_func=lambda option: {**names}[option],
+        format_func=names.__getitem__,
     )  # fmt: skip
 
 

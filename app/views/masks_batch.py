@@ -12,6 +12,8 @@ from model.analysis.padding import Padded
 from model.trace import Trace
 from model.translator import Translator
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 @st.fragment
 def together(selection: session.Selection, atlas: Translator, place: session.Place) -> None:
@@ -48,7 +50,7 @@ def companions(selection: session.Selection) -> tuple[str, ...]:
 
 def batch_table(found: Padded) -> None:
     """The three sentences as the model gets them, position by position."""
-    columns = {text("masks.sentence"): "number", **{str(position): "word" for position in range(len(found.tokens[0]))}}
+    columns = {text("masks.sentence"): "number", **{str(position): "code" for position in range(len(found.tokens[0]))}}
     rows = [(number, *(token.label for token in tokens)) for number, tokens in enumerate(found.tokens, 1)]
     html.table(columns, rows, text("masks.batch_caption"))
 
@@ -97,7 +99,10 @@ def tiny(value: float) -> str:
     """A difference: 0 where it is, else a power of ten where decimals would not show it."""
     if not value:
         return "0"
-    return html.number(value, 3) if value >= 0.001 else f"{value:.0e}".replace("e-0", " · 10^\N{MINUS SIGN}")
+    if value >= 0.001:
+        return html.number(value, 3)
+    leading, _, exponent = f"{value:.0e}".partition("e")
+    return f"{leading} × 10{str(int(exponent)).translate(RAISED)}"
 
 
 # ----- conventions

@@ -18,7 +18,7 @@ from model.trace import Trace
 TEXTBOOK = 900.0
 EXAMPLE = (1.0, 2.0, 3.0)
 SHOWN = {"-inf": "\N{MINUS SIGN}∞", "-1e9": "\N{MINUS SIGN}1e9"}
-WAYS = (*masking.MASKINGS, "off")
+WAYS = (*masking.MASKINGS, "flipped", "off")
 
 
 def four_ways(selection: session.Selection, trace: Trace, place: session.Place, mask: str) -> None:
@@ -29,9 +29,11 @@ def four_ways(selection: session.Selection, trace: Trace, place: session.Place, 
     tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
     labels = [token.label for token in tokens]
     axis = Axis(text("masks.axis_read"), labels, "source" if tokens is trace.source else "target")
+    allowed = masking.chosen(mask, masking.preset(own, len(labels)))
     shown = [
         Matrix(
             name, leak.weights, axis, axis, text(f"masks.way_{name}"), role="weights", scale="unit",
+            masked=~allowed if name == "minus_infinity" else None,
             path=f"{place.path}.weights" if name == "minus_infinity" and not mask else "",
         )
         for name, leak in found.items()
@@ -48,7 +50,7 @@ def four_ways(selection: session.Selection, trace: Trace, place: session.Place, 
         text("masks.sum_renormalised"): "number",
         text("masks.sum_right"): "number",
     }
-    seen = masking.seen(masking.chosen(mask, masking.preset(own, len(labels))))
+    seen = masking.seen(allowed)
     leaked, *sums = (
         found["zero_before"].forbidden,
         *(found[way].sums for way in ("zero_after", "zero_after_renormalised", "minus_infinity")),
@@ -74,7 +76,14 @@ def textbook() -> None:
     session.begin_run()
     html.prose("masks.textbook")
     third = st.number_input(
-        text("masks.third"), min_value=-1000.0, max_value=1000.0, value=TEXTBOOK, step=1.0, key="third", bind="query-params"
+        text("masks.third"),
+        min_value=-1000.0,
+        max_value=1000.0,
+        value=TEXTBOOK,
+        step=1.0,
+        key="third",
+        bind="query-params",
+        width=240,
     )
     found = masking.of_row((1.0, 2.0, float(third)), (True, True, False))
     columns = {

@@ -151,7 +151,8 @@ def seen(mask: Bool[Tensor, "query key"]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Filled:
-    """A row of scores whose hidden keys got `value` in one number format, by "fill" (masked_fill) or by "add".
+    """A row of scores whose hidden keys got `value` in one number format, by "fill" (masked_fill), by "add", or by
+    "twice", where two masks that both hide were added.
 
     `outcome` says what softmax made of the row: "right" (mass on allowed keys only, summing to 1), "zero", "uniform", "unmasked"
     (as if there were no mask), "nan", or "raises" (then `weights` is empty and `error` is torch's message).
@@ -175,7 +176,7 @@ def filled(scores: Sequence[float], allowed: Sequence[bool]) -> tuple[Filled, ..
     return tuple(
         _filled(torch.tensor(scores, dtype=dtype), torch.tensor(allowed), name, value, way)
         for value in VALUES
-        for way in WAYS
+        for way in (*WAYS, *(["twice"] if value == "finfo.min" else []))
         for name, dtype in DTYPES.items()
     )
 
@@ -196,7 +197,8 @@ def _filled(scores: Tensor, mask: Tensor, name: str, value: str, way: str) -> Fi
         if way == "fill":
             hidden = scores.masked_fill(~mask, number)
         else:
-            hidden = scores + torch.where(mask, 0.0, torch.tensor(number, dtype=torch.float64)).to(scores.dtype)
+            added = torch.where(mask, 0.0, torch.tensor(number, dtype=torch.float64)).to(scores.dtype)
+            hidden = scores + (added + added if way == "twice" else added)
     except RuntimeError as error:
         return Filled(name, value, way, (), "raises", str(error))
     weights = hidden.softmax(-1)

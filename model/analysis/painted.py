@@ -111,7 +111,10 @@ def edited(atlas: Translator, attention: str, layer: int, head: int, mask: str, 
 
 
 def damage(atlas: Translator, trace: Trace, way: str) -> Damage:
-    """The causal mask of every decoder layer put on in one of the ways of `masking.MASKINGS`, or "off"."""
+    """The causal mask of every decoder layer put on in one of the ways of `masking.MASKINGS`, "off", or "flipped".
+
+    "flipped" is the mask of a program that takes True for hidden: each row reads only what lies ahead of it.
+    """
     edits = _ways(atlas, way, len(trace.target))
     altered = repeated(atlas, trace, edits, frozenset(KEPT_FOR_LEAK))
     return Damage(loss(altered.log_probabilities), leak(atlas, altered, edits))
@@ -125,8 +128,9 @@ def damaged_text(atlas: Translator, trace: Trace, way: str) -> Written:
 def _ways(atlas: Translator, way: str, length: int) -> Mapping[str, Edit]:
     attention = ATTENTIONS[0]
     paths, causal = _paths(attention, range(_layers(atlas, attention))), own_mask(attention, length)
-    if way == "off":
-        return masked_with(paths, torch.ones_like(causal))
+    others = {"off": torch.ones_like(causal), "flipped": ~causal}
+    if way in others:
+        return masked_with(paths, others[way])
     return masked_with(paths, causal, masking.MASKINGS[way])
 
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 LABELS: tuple[str, ...] = (
     "title", "preset", "own", "causal", "none", "window", "itself", "prefix", "block", "painted", "notation", "plain", "keep",
     "hide", "additive", "matrix", "matrix_hint", "lines", "lines_hint", "rows", "columns", "row_reads", "row_produces",
-    "cell_allowed", "cell_hidden", "row_sees", "row_sees_nothing", "legend_allowed", "legend_hidden", "undo", "clipped", "table", "table_corner",
+    "cell_allowed", "cell_hidden", "row_sees", "row_sees_nothing", "legend_allowed", "legend_hidden", "undo", "clipped",
+    "table", "table_corner",
     "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence", "caption_mask",
 )  # fmt: skip
 

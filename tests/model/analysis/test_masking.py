@@ -158,6 +158,7 @@ def test_a_row_without_a_key_comes_out_wrong_in_every_way() -> None:
     assert found["-1e9", "add", "float16"] == "nan"  # it became minus infinity
     assert found["-1e9", "fill", "float32"] == found["-1e9", "add", "float32"] == found["-1e9", "fill", "float64"] == "uniform"
     assert found["-1e9", "add", "float64"] == "unmasked"
+    assert {found["finfo.min", "twice", dtype] for dtype in masking.DTYPES} == {"nan"}
     (overflow,) = {row.error for row in masking.filled((1, 2, 3), (True, True, False)) if row.error}
     assert "overflow" in overflow
     assert [row.outcome for row in masking.models_own((1, 2, 3), (False, False, False))] == ["zero"] * len(masking.DTYPES)

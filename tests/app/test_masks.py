@@ -1,0 +1,163 @@
+"""The masks page says what its functions find, in both languages, for ordinary and for awkward sentences."""
+
+import re
+from html import unescape
+
+import jaxtyping
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+import model
+from app import session
+from app.components.mask_painter import unpack
+from app.components.matrices import unpack as unpack_matrices
+from app.text import sentences
+from model.analysis import masking
+from tests.app.conftest import OpenApp, said
+
+SENTENCE = "I don't know her name."
+PLACE = {"attention": "decoder.self_attention", "layer": "1", "head": "2"}
+AWKWARD = "1E1 NaN the the <b> 2024-05-06 $x$ _a_"
+
+
+def shown(app: AppTest) -> str:
+    return unescape(re.sub(r"<[^>]+>", " ", said(app)))
+
+
+def payloads(app: AppTest) -> list[bytes]:
+    return [component.proto.bytes for component in app.get("bidi_component")]
+
+
+def rows_of(app: AppTest, caption: str) -> list[list[str]]:
+    """The cells of the table with this caption."""
+    (table,) = [element.value for element in app.html if caption in element.value]
+    found = re.findall(r"<tr>(.*?)</tr>", table.split("<tbody>")[1])
+    return [
+        [unescape(re.sub(r"<[^>]+>", " ", cell)).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in found
+    ]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_has_its_whole_frame(open_app: OpenApp, lang: str) -> None:
+    app = open_app("masks", lang=lang, model="en-fr", text=SENTENCE)
+    said_ = shown(app)
+    for key in ("batch_title", "ways_title", "formats_title", "conventions_title", "cheat_title", "effect_title", "try.4"):
+        assert sentences(lang)[f"masks.{key}"] in said_
+    assert len(app.code) == 4 + 7  # four conventions, and the functions behind the page
+    assert len(app.latex) == 4
+    assert sentences(lang)["three_attentions.title"] in app.main.get("page_link")[-1].proto.label
+
+
+def test_leaks_in_the_table_are_those_of_numpy(open_app: OpenApp) -> None:
+    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, **PLACE)
+    trace = session.trace("en-fr", SENTENCE)
+    scores = trace["decoder.layers.1.self_attention.scores"].tensor[0, 2].double().numpy()
+    exponentials = np.exp(scores)
+    allowed = np.tril(np.ones_like(scores))
+    leaked = (1 - allowed).sum(-1) / ((1 - allowed).sum(-1) + (exponentials * allowed).sum(-1))
+    kept = (exponentials * allowed).sum(-1) / exponentials.sum(-1)
+    table = rows_of(app, sentences("en")["masks.ways_caption"])
+    assert [row[1] for row in table] == [token.label for token in trace.target]
+    assert [row[2] for row in table] == [str(count) for count in range(1, len(scores) + 1)]
+    np.testing.assert_allclose([float(row[3]) for row in table], leaked, atol=0.0006)
+    np.testing.assert_allclose([float(row[4]) for row in table], kept, atol=0.0006)
+    assert {row[6] for row in table} == {"1.000"}
+
+
+def test_the_textbook_example_and_the_number_formats(open_app: OpenApp) -> None:
+    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE)
+    table = rows_of(app, "Scores [1, 2, 900]")
+    assert [row[1] for row in table] == [
+        "[0.269, 0.731, 0.000]",
+        "[0.245, 0.665, 0.090]",
+        "[0.000, 0.000, 0.000]",
+        "[0/0, 0/0, 0/0]",
+    ]
+    formats = {row[0]: row[1:] for row in rows_of(app, sentences("en")["masks.formats_caption"])}
+    sixteen, _, thirty_two, sixty_four = formats["adding −1e9"]
+    assert "NaN" in sixteen
+    assert "uniform" in thirty_two
+    assert "unmasked" in sixty_four
+    assert "[0.09, 0.24, 0.67]" in sixty_four
+    assert "without overflow" in shown(app)
+    app.number_input(key="third").set_value(3.0).run()
+    assert rows_of(app, "Scores [1, 2, 3]")[3][1] == "[0.269, 0.731, 0.000]"
+
+
+def test_a_painted_mask_from_a_link_is_drawn_and_measured(open_app: OpenApp) -> None:
+    """The loss under "only itself" in one layer, again by hand: softmax over one key is 1 there."""
+    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, mask="itself", **PLACE)
+    app.segmented_control(key="scope").set_value("layer").run()
+    atlas, trace = model.load("en-fr"), session.trace("en-fr", SENTENCE)
+    alone = {"decoder.layers.1.self_attention.weights": lambda weights: torch.eye(weights.shape[-1]).expand_as(weights).clone()}
+    by_hand = atlas.trace(SENTENCE, session.translation("en-fr", SENTENCE), alone).log_probabilities
+    assert f"to {-sum(by_hand) / len(by_hand):.3f} nats" in re.sub(r"\s+", " ", shown(app))
+    table = rows_of(app, sentences("en")["masks.by_token"])
+    assert [row[1] for row in table] == [token.label for token in trace.produced]
+    np.testing.assert_allclose([float(row[3].replace("−", "-")) for row in table], by_hand, atol=0.006)
+    header = unpack(payloads(app)[0])
+    assert header["mask"] == "itself"
+    assert header["rows"] == [token.label for token in trace.target]
+    assert header["produced"] == [token.label for token in trace.produced]
+    assert header["own"] == "causal"
+    assert torch.equal(masking.from_link(header["presets"]["itself"]), torch.eye(len(trace.target)).bool())
+
+
+def test_a_link_that_is_no_mask_is_told_and_left_out(open_app: OpenApp) -> None:
+    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, mask="<b>")
+    assert sentences("en")["masks.damaged_link"] in shown(app)
+    assert unpack(payloads(app)[0])["mask"] == ""
+
+
+def test_labels_keep_their_order_whatever_they_look_like(open_app: OpenApp) -> None:
+    app = open_app("masks", lang="en", model="en-fr", text=AWKWARD, attention="encoder.self_attention", layer="0", head="0")
+    trace = session.trace("en-fr", AWKWARD)
+    labels = [token.label for token in trace.source]
+    header = unpack(payloads(app)[0])
+    assert header["rows"] == labels[: masking.LARGEST]
+    assert header["produced"] is None
+    assert [row[1] for row in rows_of(app, sentences("en")["masks.ways_caption"])] == labels
+    batch = rows_of(app, sentences("en")["masks.batch_caption"])
+    assert batch[0][1 : 1 + len(labels)] == labels
+    assert set(batch[0][1 + len(labels) :]) <= {"<pad>"}
+    assert any("<" in label for label in labels)  # and it is a label, in the table above, not an element
+
+
+def test_padding_changes_nothing_unless_it_is_forgotten(open_app: OpenApp) -> None:
+    place = {**PLACE, "attention": "encoder.self_attention"}
+    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, **place)
+    number = re.search(r"by more than\s+(\S+)", shown(app))
+    assert number
+    assert number[1] == "0" or "10⁻" in shown(app)
+    header, values = unpack_matrices(payloads(app)[1])
+    alone, padded = values["alone"], values["padded"]
+    np.testing.assert_allclose(padded[: len(alone), : len(alone)], alone, atol=1e-5)
+    assert [scene["id"] for scene in header["scenes"]] == ["maps", "masks"]
+    app.toggle(key="forget").set_value(True).run()
+    assert "is another sentence" in shown(app)
+
+
+def test_the_decoder_without_its_mask_and_one_that_learned_to_cheat(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE)
+    app.button(key="masks_measure").click().run()
+    table = {row[0]: row[1:] for row in rows_of(app, "The loss is over the")}
+    right, off = table["−∞ before softmax"], table["no mask at all"]
+    trace = session.trace("en-fr", SENTENCE)
+    assert float(right[0]) == pytest.approx(-sum(trace.log_probabilities) / len(trace.produced), abs=0.0006)
+    assert right[1:] == ["0.000", trace.target_text]
+    assert float(off[0]) > float(right[0])
+    assert float(off[1]) > 0
+    assert sentences("en")["masks.off_worse"].split("{")[0][:25] in shown(app)
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # the shapes of the training are checked elsewhere
+    app.button(key="masks_cheat").click().run()
+    masked, ahead = rows_of(app, sentences("en")["masks.cheat_caption"].split("{")[0])
+    assert float(masked[1]) > 2.6 > 0.1 > float(ahead[1])
+    assert masked[5].split() == masked[4].split()
+
+
+def test_a_sentence_that_cannot_be_read_is_refused(open_app: OpenApp) -> None:
+    app = open_app("masks", lang="en", model="en-fr", text="")
+    assert app.title[0].value == "Masks"
+    assert not payloads(app)

@@ -42,6 +42,7 @@ def carried(selection: session.Selection, atlas: Translator, trace: Trace) -> No
         )
         matrices(message, key="norms_matrices")
         html.prose(heads_place.convention(place), kind="quiet")
+        html.prose("heads_norms.read", kind="quiet")
 
 
 Made = list[tuple[Scene, list[Matrix]]]
@@ -59,12 +60,12 @@ def of_head(selection: session.Selection, trace: Trace, place: session.Place) ->
     name = heads_place.layer_head(place.layer, place.head)
     head = [
         Matrix("weights", weights[place.head], rows, keys, "α", "weights", "unit", hidden, path=f"{place.path}.weights"),
-        Matrix("lengths", lengths, Axis("", [""]), keys, "‖f(x)‖", "value"),
-        Matrix("added", added, rows, keys, "‖α f(x)‖", "value", masked=hidden),
+        Matrix("lengths", lengths, Axis("", [""]), keys, "‖f(x)‖", "value", "unit"),
+        Matrix("added", added, rows, keys, "‖α f(x)‖", "value", "unit", hidden),
     ]
     together = [
         Matrix("mean", weights.mean(dim=0), rows, keys, text("heads_norms.mean"), "weights", "unit", hidden),
-        Matrix("layer", layer, rows, keys, "‖Σ α f(x)‖", "value", masked=hidden),
+        Matrix("layer", layer, rows, keys, "‖Σ α f(x)‖", "value", "unit", hidden),
     ]
     return [
         (scene("head", ["weights", "|", "lengths", "→", "added"], name), head),
@@ -155,7 +156,7 @@ def difference(selection: session.Selection, trace: Trace, found: Comparison) ->
 
 
 def table(found: Comparison, over: dict[str, Agreement], sentences: int) -> None:
-    columns = {text("heads_norms.map"): "word strong"}
+    columns = {text("heads_norms.map"): "rich"}
     columns |= {text("heads_norms.correlation"): "number", text("heads_norms.first"): "number"}
     if over:
         columns |= {text("heads_norms.correlation_many", sentences=sentences): "number"}
@@ -163,10 +164,10 @@ def table(found: Comparison, over: dict[str, Agreement], sentences: int) -> None
     rows = []
     for name, here in found.agreements.items():
         numbers = [here.correlation, here.first, *([over[name].correlation, over[name].first] if name in over else [])]
-        rows.append([html.Ours(text(f"heads_norms.map_{name}")), *(html.Ours(html.number(number)) for number in numbers)])
+        rows.append([html.sentence(f"heads_norms.map_{name}"), *(html.Ours(html.number(number)) for number in numbers)])
     any_here = next(iter(found.agreements.values()))
     chance = [0.0, any_here.chance, *([0.0, next(iter(over.values())).chance] if over else [])]
-    rows.append([html.Ours(text("heads_norms.chance")), *(html.Ours(html.number(number)) for number in chance)])
+    rows.append([html.sentence("heads_norms.chance"), *(html.Ours(html.number(number)) for number in chance)])
     html.table(columns, rows, text("heads_norms.caption"))
 
 

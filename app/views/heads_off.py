@@ -23,14 +23,7 @@ def chosen(selection: session.Selection, trace: Trace) -> None:
     options = {written(head): head for head in ablation.every_head(trace)}
     names = {name: heads_place.head_name(head) for name, head in options.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="off_row"):
-        picked = st.multiselect(
-            text("heads_off.heads"),
-            list(options),
-            format_func=names.__getitem__,
-            key="off",
-            bind="query-params",
-            placeholder=text("heads_off.placeholder"),
-        )
+        picked = heads_place.choices(text("heads_off.heads"), "off", names, text("heads_off.placeholder"))
         how = ways()
     html.prose(f"heads_off.how_{how}", kind="quiet")
     if picked:
@@ -41,16 +34,9 @@ def chosen(selection: session.Selection, trace: Trace) -> None:
 
 def ways() -> How:
     """How a head is switched off."""
-    names = {how: text(f"heads_off.way_{how}") for how in ablation.HOWS}
-    return st.segmented_control(
-        text("heads_off.how"),
-        ablation.HOWS,
-        default=ablation.HOWS[0],
-        format_func=names.__getitem__,
-        key="how",
-        bind="query-params",
-        required=True,
-    )
+    names = {str(how): text(f"heads_off.way_{how}") for how in ablation.HOWS}
+    chosen = heads_place.choice(text("heads_off.how"), "how", names)
+    return next(how for how in ablation.HOWS if how == chosen)
 
 
 def written(head: Head) -> str:
@@ -101,12 +87,12 @@ def grid(effects: dict[Head, Effect]) -> None:
     lines = dict.fromkeys((head.attention, head.layer) for head in effects)
     html.table(
         {
-            text("heads_off.layer"): "word strong",
+            text("heads_off.layer"): "rich",
             **{text("attention_map.head_number", head=head + 1): "number" for head in heads},
         },
         [
             [
-                html.Ours(text("heads_off.row", attention=heads_place.attention_name(attention), layer=layer + 1)),
+                html.sentence("heads_off.row", attention=html.Ours(heads_place.attention_name(attention)), layer=layer + 1),
                 *(html.Ours(html.signed(effects[Head(attention, layer, head)].change, 3)) for head in heads),
             ]
             for attention, layer in lines

@@ -1,6 +1,6 @@
 """Which attention, layer and head a part of the Heads page speaks of: the same place that other pages look at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import streamlit as st
@@ -40,6 +40,29 @@ def _buttons(atlas: Translator, prefix: str, name: str, options: Sequence[str | 
     st.segmented_control(
         text(f"attention_map.{name}"), options, key=key, required=True, format_func=option_name, on_change=change
     )
+
+
+def choice(label: str, name: str, names: Mapping[str, str]) -> str:
+    """One of the options, the first unless the link says another; links hold ids, which are the same in every language."""
+    options, asked = list(names), st.query_params.get(name, "")
+    st.session_state[name] = asked if asked in options else options[0]
+
+    def change() -> None:
+        st.query_params[name] = st.session_state[name]
+
+    chosen = st.segmented_control(label, options, key=name, required=True, format_func=names.__getitem__, on_change=change)
+    return chosen or options[0]
+
+
+def choices(label: str, name: str, names: Mapping[str, str], placeholder: str) -> list[str]:
+    """Any of the options, by id; those that the link names at first."""
+    asked = st.query_params.get_all(name)
+    st.session_state[name] = [option for option in names if option in asked]
+
+    def change() -> None:
+        st.query_params[name] = st.session_state[name]
+
+    return st.multiselect(label, list(names), key=name, format_func=names.__getitem__, placeholder=placeholder, on_change=change)
 
 
 def option_name(option: str | int) -> str:

@@ -61,17 +61,9 @@ def roles(selection: session.Selection, atlas: Translator) -> None:
         return
     html.prose("heads_roles.idea", sentences=measured.sentences, file=html.Ours(measured.pairs))
     rule(measured)
-    names = {attention: heads_place.attention_name(attention) for attention in session.ATTENTIONS}
+    names = {attention: heads_place.attention_name(attention) for attention in reversed(session.ATTENTIONS)}
     with st.container(horizontal=True, vertical_alignment="bottom", key="roles_row"):
-        attention = st.segmented_control(
-            text("attention_map.attention"),
-            session.ATTENTIONS,
-            default="decoder.cross_attention",
-            format_func=names.__getitem__,
-            key="roles",
-            bind="query-params",
-            required=True,
-        )
+        attention = heads_place.choice(text("attention_map.attention"), "roles", names)
         st.download_button(
             text("attention_map.csv"),
             data=lambda: spreadsheet(measured),
@@ -80,7 +72,7 @@ def roles(selection: session.Selection, atlas: Translator) -> None:
             on_click="ignore",
             key="roles_csv",
         )
-    table(measured, str(attention))
+    table(measured, attention)
 
 
 def rule(measured: Measured) -> None:
@@ -105,7 +97,7 @@ def table(measured: Measured, attention: str) -> None:
     count = ["", text("heads_roles.rows"), *(f"{scores[name].rows:,}" for name in names)]
     html.table(
         {
-            text("heads_roles.head"): "word strong",
+            text("heads_roles.head"): "number strong",
             text("heads_roles.roles"): "word",
             **{text(f"heads_roles.score_{name}"): "number" for name in names},
         },
@@ -116,11 +108,11 @@ def table(measured: Measured, attention: str) -> None:
 
 
 def line(measured: Measured, attention: str, names: Sequence[str], layer: int, head: int) -> list[object]:
-    """One head: its roles and its scores."""
-    found = [told(role) for role in measured.roles(attention, layer, head)]
+    """One head: its roles (their scores stand in the columns, chance in the first row) and its scores."""
+    found = [text(f"heads_roles.role_{role.name}") for role in measured.roles(attention, layer, head)]
     scores = measured.scores[attention]
     numbers = [html.number(scores[name].heads[layer][head]) for name in names]
-    return [html.Ours(heads_place.layer_head(layer, head)), html.Ours(html.joined(found) or "–"), *map(html.Ours, numbers)]
+    return [html.Ours(heads_place.layer_head(layer, head)), html.Ours(html.joined(found) or "–"), *numbers]
 
 
 def spreadsheet(measured: Measured) -> bytes:

@@ -8,8 +8,7 @@ from app.components.matrices.payload import Law
 from app.text import section, text
 from app.views import heads_place, html, picture
 from model.analysis import several as analysis
-from model.analysis import steps
-from model.analysis.steps import HeadSteps
+from model.analysis.several import Parts
 from model.trace import Trace
 from model.translator import Translator
 
@@ -45,10 +44,10 @@ def seen(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
         return
     with opened:
         place = heads_place.choose(atlas, "several", ("attention", "layer"))
-        found = session.measured(steps.head_steps, selection, place.attention, place.layer, place.head)
+        found = session.measured(analysis.parts, selection, place.path)
         message = pack(
             scenes(found),
-            drawn(trace, found),
+            drawn(trace, found, place.path),
             text=section("matrices"),
             caption=picture.caption(selection, trace),
             name="several",
@@ -61,40 +60,38 @@ def seen(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
 # ----- split and concat on this sentence
 
 
-def drawn(trace: Trace, found: HeadSteps) -> list[Matrix]:
+def drawn(trace: Trace, found: Parts, path: str) -> list[Matrix]:
     """Queries and contexts of all heads, apart and side by side, and the weights of each head beside those of one head."""
-    rows, keys = heads_place.rows(trace, found.spans["query"]), heads_place.columns(trace, found.spans["key"])
+    spans = trace[f"{path}.weights"].spans
+    rows, keys = heads_place.rows(trace, spans["query"]), heads_place.columns(trace, spans["key"])
     width, part = Axis("d_model"), Axis("d_k")
-    weights = trace[f"{found.path}.weights"].tensor[0]
-    hidden = ~found.allowed
     own = [
         matrix
-        for head in range(len(weights))
+        for head, weights in enumerate(found.weights)
         for matrix in (
             Matrix(f"query_{head}", found.queries[head], rows, part, numbered("Q", head), role="query"),
-            Matrix(f"weights_{head}", weights[head], rows, keys, numbered("A", head), "weights", "unit", masked=hidden),
+            Matrix(f"weights_{head}", weights, rows, keys, numbered("A", head), "weights", "unit", found.hidden),
             Matrix(f"context_{head}", found.contexts[head], rows, part, numbered("A V", head)),
         )
     ]
+    single = analysis.one_head(trace, path)
     return [
         *own,
-        Matrix("query", found.all_queries, rows, width, "Q", role="query", path=f"{found.path}.query"),
-        Matrix("concat", found.concat, rows, width, "Concat", path=f"{found.path}.context"),
-        Matrix("w_output", found.weight_output, width, width, "W_O"),
-        Matrix("output", found.output, rows, width, text("heads_several.output"), path=f"{found.path}.output"),
-        Matrix(
-            "one", analysis.one_head(trace, found.path), rows, keys, text("heads_several.one"), "weights", "unit", masked=hidden
-        ),
-        *([] if found.bias_output is None else [Matrix("bias", found.bias_output[None], Axis("", [""]), width, "b_O")]),
+        Matrix("query", found.query, rows, width, "Q", role="query", path=f"{path}.query"),
+        Matrix("concat", found.concat, rows, width, "Concat", path=f"{path}.context"),
+        Matrix("w_output", found.to_output, width, width, "W_O"),
+        Matrix("output", found.output, rows, width, text("heads_several.output"), path=f"{path}.output"),
+        Matrix("one", single, rows, keys, text("heads_several.one"), "weights", "unit", found.hidden),
+        *([] if found.bias is None else [Matrix("bias", found.bias[None], Axis("", [""]), width, "b_O")]),
     ]
 
 
-def scenes(found: HeadSteps) -> list[Scene]:
+def scenes(found: Parts) -> list[Scene]:
     heads = len(found.contexts)
-    bias = [] if found.bias_output is None else ["+", "bias"]
+    bias = [] if found.bias is None else ["+", "bias"]
 
     def scene(name: str, items: list[str], law: Law) -> Scene:
-        note = text(f"heads_several.note_{name}", heads=heads, head_dim=found.query.shape[1], d_model=found.x.shape[1])
+        note = text(f"heads_several.note_{name}", heads=heads, head_dim=found.queries.shape[-1], d_model=found.query.shape[-1])
         return Scene(name, text(f"heads_several.scene_{name}"), items, law, note)
 
     def apart(name: str) -> list[str]:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model import cost
 from model.analysis import ablation
 from model.analysis.head_scores import paths_of, stacked
 from model.analysis.what_if import entropy
+from model.attention import MultiHeadAttention
 from model.config import ModelConfig
 from model.trace import Trace
 from model.translator import Translator
@@ -57,6 +58,42 @@ def one_head(trace: Trace, path: str) -> Float[Tensor, "query key"]:
     masked = trace[f"{path}.masked"].tensor[0].double()
     weights: Tensor = (masked.sum(dim=0) / masked.shape[0] ** 0.5).softmax(dim=-1)
     return weights
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One attention with its heads apart and side by side, as the trace and the module hold them.
+
+    `query` and `concat` are the heads' `queries` and `contexts` in one row again; `output` is concat W_O + b_O.
+    """
+
+    queries: Float[Tensor, "head query head_dim"]
+    query: Float[Tensor, "query d_model"]
+    weights: Float[Tensor, "head query key"]
+    hidden: Bool[Tensor, "query key"]
+    contexts: Float[Tensor, "head query head_dim"]
+    concat: Float[Tensor, "query d_model"]
+    to_output: Float[Tensor, "d_model d_model"]
+    bias: Float[Tensor, " d_model"] | None
+    output: Float[Tensor, "query d_model"]
+
+
+def parts(atlas: Translator, trace: Trace, path: str) -> Parts:
+    """The attention at `path`, taken apart."""
+    module = atlas.model.get_submodule(path)
+    assert isinstance(module, MultiHeadAttention)
+    query, context = (trace[f"{path}.{name}"].tensor for name in ("query", "context"))
+    return Parts(
+        query[0],
+        module.merge(query)[0],
+        trace[f"{path}.weights"].tensor[0],
+        torch.isneginf(trace[f"{path}.masked"].tensor[0, 0]),
+        context[0],
+        module.merge(context)[0],
+        module.to_output.weight.mT,
+        module.to_output.bias,
+        trace[f"{path}.output"].tensor[0],
+    )
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,16 @@ def test_the_number_of_heads_costs_nothing_but_weights(translator: Translator, t
     assert [width.weights for width in found] == [heads * len(trace.target) * len(trace.source) for heads in (1, 2, 4, 8)]
 
 
+def test_heads_side_by_side_make_the_output(translator: Translator, trace: Trace) -> None:
+    path = "decoder.layers.1.self_attention"
+    found = several.parts(translator, trace, path)
+    np.testing.assert_array_equal(found.concat, np.concatenate(list(found.contexts.numpy()), axis=1))
+    np.testing.assert_array_equal(found.query, np.concatenate(list(found.queries.numpy()), axis=1))
+    made = found.concat @ found.to_output + (found.bias if found.bias is not None else 0)
+    torch.testing.assert_close(made, found.output, atol=1e-5, rtol=1e-4)
+    assert found.hidden.tolist() == np.triu(np.ones(found.hidden.shape), 1).astype(bool).tolist()
+
+
 def test_several_heads_look_at_several_places(translator: Translator, trace: Trace) -> None:
     seen = several.sight(translator, trace, "decoder.cross_attention")
     weights = head_scores.stacked(trace, "decoder.cross_attention")[0].numpy()

@@ -165,24 +165,25 @@ class Norms:
 
 
 def norms(atlas: Translator, trace: Trace, side: Side) -> Norms:
-    """The parts of the input side by side, computed in float64."""
+    """The parts of the input side by side: lengths and cosines in float64, the search through the table in float32."""
     found = parts(atlas, trace, side)
-    table = embedding_of(atlas, side).table.weight.detach().double()
-    ids = _ids(trace, side, table.device)
-    looked_up, entering = found.looked_up.double(), found.entering.double()
-    unscaled = looked_up if found.position is None else looked_up + found.position.double()
-    unit = functional.normalize(table, dim=-1)
-    cosines, cosines_unscaled = (functional.normalize(vectors, dim=-1) @ unit.T for vectors in (entering, unscaled))
+    table = embedding_of(atlas, side).table.weight.detach()
+    ids, unit = _ids(trace, side, table.device), functional.normalize(table, dim=-1)
+    unscaled = found.looked_up if found.position is None else found.looked_up + found.position
     return Norms(
-        looked_up=_lengths(looked_up),
+        looked_up=_lengths(found.looked_up),
         scaled=_lengths(found.scaled),
         position=None if found.position is None else _lengths(found.position),
-        entering=_lengths(entering),
-        word=tuple(cosines.gather(1, ids[:, None])[:, 0].tolist()),
-        word_unscaled=tuple(cosines_unscaled.gather(1, ids[:, None])[:, 0].tolist()),
-        found=tuple((cosines.argmax(dim=1) == ids).tolist()),
-        found_unscaled=tuple((cosines_unscaled.argmax(dim=1) == ids).tolist()),
+        entering=_lengths(found.entering),
+        word=_cosines(found.entering, found.looked_up),
+        word_unscaled=_cosines(unscaled, found.looked_up),
+        found=tuple(((found.entering @ unit.T).argmax(dim=1) == ids).tolist()),
+        found_unscaled=tuple(((unscaled @ unit.T).argmax(dim=1) == ids).tolist()),
     )
+
+
+def _cosines(vectors: Tensor, others: Tensor) -> tuple[float, ...]:
+    return tuple(functional.cosine_similarity(vectors.double(), others.double(), dim=-1).tolist())
 
 
 def _lengths(vectors: Tensor) -> tuple[float, ...]:

@@ -19,6 +19,10 @@ class Matrices {
     this.tooltip = element("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
     this.resizes = new ResizeObserver(() => { if (this.view && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
+    // When the server writes the URL of this page it does not know what was chosen here since, and puts back the old step.
+    this.page = location.pathname;
+    this.onEntry = () => { if (this.payload && location.pathname === this.page) writeChosen(this.payload.header, this.chosen); };
+    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
@@ -210,6 +214,7 @@ class Matrices {
 
   close() {
     clearTimeout(this.timer);
+    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
   }

@@ -45,8 +45,8 @@ def add(trace: Trace, place: session.Place, cell: CellEdit) -> None:
     cell = replace(cell, value=cells.rounded(cell.value))
     wrong = cells.problem(trace, place.attention, place.layer, place.head, cell)
     if wrong:
-        key = {"masked": "refused_masked", "value": "refused_value"}.get(wrong, "refused_place")
-        _keep(replace(kept, remark=session.Remark(f"attention_edit.{key}", {"largest": f"{cells.LARGEST:,.0f}"})))
+        reason = wrong if wrong in ("masked", "value") else "place"
+        _keep(replace(kept, remark=session.Remark(f"attention_edit.refused_{reason}", {"largest": f"{cells.LARGEST:,.0f}"})))
     elif len(kept.cells) >= cells.MOST:
         _keep(replace(kept, remark=session.Remark("attention_edit.refused_many", {"most": cells.MOST})))
     else:

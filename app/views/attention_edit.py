@@ -52,7 +52,7 @@ def edit_block(selection: session.Selection, atlas: Translator, trace: Trace, pl
 def by_numbers(trace: Trace, place: session.Place) -> None:
     """Row, column and value without the picture."""
     rows, keys = axes_of(trace, place)
-    names = {kind: text(f"attention_edit.{kind}") for kind in cell_edits.KINDS}
+    names = {kind: text(f"attention_edit.kind_{kind}") for kind in cell_edits.KINDS}
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_numbers"):
         kind: str = st.segmented_control(
             text("attention_edit.kind"), cell_edits.KINDS, default="scores", format_func=names.__getitem__, key="edit_kind",
@@ -61,7 +61,7 @@ def by_numbers(trace: Trace, place: session.Place) -> None:
         values = trace[f"{place.path}.{kind}"].tensor[0, place.head]
         keys_of = {name: f"edit_{name}_{kind}_{size}" for name, size in zip(("row", "column"), values.shape, strict=True)}
         row, column = (
-            int(st.number_input(text(f"attention_edit.{name}"), 0, size - 1, 0, 1, key=keys_of[name], width=120))
+            int(st.number_input(text(f"attention_edit.number_{name}"), 0, size - 1, 0, 1, key=keys_of[name], width=120))
             for name, size in zip(("row", "column"), values.shape, strict=True)
         )
         largest = cell_edits.LARGEST

@@ -71,7 +71,7 @@ def _sublayer(stack: str, at: int, *, long: bool) -> str:
     """The sublayer in the order of the stack, counted from 1."""
     layer, part = divmod(at, len(PARTS[stack]))
     name = text(f"attention_edit.part_{PARTS[stack][part]}")
-    return text(f"attention_edit.{f'after_{stack}' if long else 'after_short'}", layer=layer + 1, part=name)
+    return text(f"attention_edit.after_{stack if long else 'short'}", layer=layer + 1, part=name)
 
 
 def words(trace: Trace, found: Recomputed, written: str) -> None:

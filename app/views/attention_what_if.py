@@ -24,11 +24,7 @@ ROWS = 16  # of the table of moved rows
 def what_if(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
     """One variant, its map beside the right one, its numbers, its damage."""
     session.begin_run()
-    names = {variant: text(f"attention_what_if.{variant}") for variant in variants.VARIANTS}
-    variant: str = st.segmented_control(
-        text("attention_what_if.variant"), variants.VARIANTS, default=variants.VARIANTS[0], format_func=names.__getitem__,
-        key="variant", bind="query-params", required=True,
-    )  # fmt: skip
+    variant, name = chosen_variant()
     measured = session.measured(variants.measure, selection, place.attention, place.layer, place.head, variant)
     config = atlas.config
     html.prose(
@@ -40,9 +36,30 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace, place
         root_model=html.number(math.sqrt(config.d_model)),
     )
     rows, keys = axes_of(trace, place)
-    maps(selection, trace, place, measured, names[variant], (rows, keys))
+    maps(selection, trace, place, measured, name, (rows, keys))
     {"queries": sums, "reshape": moved}.get(variant, softness)(selection, atlas, trace, place, measured, rows.labels or ())
     damage(selection, place, variant, measured)
+
+
+def chosen_variant() -> tuple[str, str]:
+    """The variant and what it is called; the URL holds the variant, in whatever language."""
+    names = {variant: text(f"attention_what_if.variant_{variant}") for variant in variants.VARIANTS}
+    asked, key = st.query_params.get("variant"), "attention_variant"
+    st.session_state[key] = asked if asked in names else variants.VARIANTS[0]
+
+    def keep() -> None:
+        st.query_params["variant"] = st.session_state[key]
+
+    chosen = st.segmented_control(
+        text("attention_what_if.variant"),
+        variants.VARIANTS,
+        format_func=names.__getitem__,
+        key=key,
+        required=True,
+        on_change=keep,
+    )
+    variant = chosen or variants.VARIANTS[0]
+    return variant, names[variant]
 
 
 def axes_of(trace: Trace, place: session.Place) -> tuple[Axis, Axis]:
@@ -89,7 +106,7 @@ def softness(
     html.table(
         _columns(),
         [
-            (html.sentence(f"attention_what_if.{name}"), *(html.number(value, 3) for value in pair))
+            (html.sentence(f"attention_what_if.mean_{name}"), *(html.number(value, 3) for value in pair))
             for name, pair in lines.items()
         ],
         text("attention_what_if.softness_caption"),

@@ -63,7 +63,7 @@ def test_without_scaling_the_numbers_are_those_of_the_larger_scores() -> None:
 def test_every_variant_shows_its_map_and_its_damage_and_may_translate(lang: str) -> None:
     app = opened("encoder.self_attention", 0, 1, lang)
     for variant in variants.VARIANTS:
-        app.segmented_control(key="variant").set_value(variant).run()
+        app.segmented_control(key="attention_variant").set_value(variant).run()
         assert not app.exception, app.exception
         words = sentences(lang)
         assert words[f"attention_what_if.{variant}_idea"].split("**")[0].split("[[")[0].split("`")[0] in said(app)

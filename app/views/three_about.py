@@ -34,7 +34,7 @@ def _of(config: ModelConfig, trace: Trace, attention: str) -> dict[str, object]:
 def projection(name: str, rows: int, stream: str, config: ModelConfig) -> str:
     """How one head's queries, keys or values are made, with sizes."""
     made, read, matrix = (rows, config.head_dim), (rows, config.d_model), (config.d_model, config.head_dim)
-    return f"{name} {sizes(*made)} = {stream} {sizes(*read)} · W_{name} {sizes(*matrix)}"
+    return f"{name}{sizes(*made)} = {stream}{sizes(*read)} · W_{name}{sizes(*matrix)}"
 
 
 def sizes(*numbers: int) -> str:

@@ -138,7 +138,9 @@ def flow(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
         difference=html.Ours(worst["cross"]),
         moved=html.Ours(moved),
     )
-    html.prose("three_attentions.product_check", kind="quiet", **{name: html.Ours(value) for name, value in worst.items()})
+    html.prose(
+        "three_attentions.product_check", kind="quiet", encoder=html.Ours(worst["encoder"]), decoder=html.Ours(worst["decoder"])
+    )
 
 
 def small(value: float) -> str:

@@ -21,10 +21,14 @@ def section(selection: session.Selection) -> None:
     asked = st.segmented_control(
         text("three_attentions.purpose_on"),
         ON,
+        default=st.query_params.get("purpose") if st.query_params.get("purpose") in ON else None,
         format_func={name: text(f"three_attentions.purpose_{name}") for name in ON}.__getitem__,
-        key="purpose",
-        bind="query-params",
+        key="three_purpose",
     )
+    if asked:  # by its name, not its label: a link reopens it in either language
+        st.query_params["purpose"] = asked
+    else:
+        st.query_params.pop("purpose", None)
     if asked == "sentence":
         table(session.measured(purpose.outcomes, selection), text("three_attentions.purpose_caption"))
     elif asked == "examples":
@@ -52,27 +56,35 @@ def of_examples(selection: session.Selection) -> None:
 
 
 def table(outcomes: Sequence[Outcome], caption: str) -> None:
-    """A row for each variant; over several sentences the number of different texts stands in place of the text."""
+    """What each variant writes, and below it the measures; over several sentences, how many different texts it writes."""
     whole, several = outcomes[0], outcomes[0].sentences > 1
-    columns = {text("three_attentions.variant"): "rich"}
-    columns |= {text("three_attentions.verdict"): "rich"}
-    if several:
-        columns |= {text("three_attentions.distinct"): "number", text("three_attentions.usual"): "word"}
-    else:
-        columns |= {text("three_attentions.writes"): "word"}
+    names = [html.sentence(f"three_attentions.variant_{each.variant}") for each in outcomes]
+    columns = {text("three_attentions.variant"): "rich", text("three_attentions.verdict"): "rich"}
+    columns |= {text("three_attentions.distinct"): "number"} if several else {}
+    columns |= {text("three_attentions.usual" if several else "three_attentions.writes"): "word"}
+    html.table(
+        columns,
+        [
+            (name, verdict(each, whole), *((str(each.distinct),) if several else ()), written(each))
+            for name, each in zip(names, outcomes, strict=True)
+        ],
+        caption,
+    )
     measures = ("loss", "fluency", "faithfulness", "repetition", "overlap")
-    columns |= {text(f"three_attentions.{name}"): "number" for name in measures}
-    rows = []
-    for each in outcomes:
-        row = [html.sentence(f"three_attentions.variant_{each.variant}"), verdict(each, whole)]
-        row += [str(each.distinct)] if several else []
-        row += [written(each), *(html.number(getattr(each, name)) for name in measures)]
-        rows.append(row)
-    html.table(columns, rows, caption)
+    html.table(
+        {text("three_attentions.variant"): "rich", **{text(f"three_attentions.measure_{name}"): "number" for name in measures}},
+        [
+            (name, *(html.number(getattr(each, measure)) for measure in measures))
+            for name, each in zip(names, outcomes, strict=True)
+        ],
+        text("three_attentions.measures_caption"),
+    )
 
 
 def written(outcome: Outcome) -> str:
-    """What it wrote, and whether it had to be stopped."""
+    """What it wrote, and whether it had to be stopped; of several texts, the one it wrote more than once."""
+    if outcome.sentences > 1 and outcome.distinct == outcome.sentences:
+        return text("three_attentions.every_other")
     shown = outcome.text or text("translate.nothing")
     return f"{shown} {text('three_attentions.stopped')}" if outcome.stopped == "limit" else shown
 

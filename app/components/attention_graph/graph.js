@@ -3,7 +3,7 @@ import { elide, widthOf } from "./labels.js";
 import { colourAt } from "./scale.js";
 import { mix } from "./theme.js";
 
-const SIZE = 14, NODE = 6, LOOP = 8, BEND = 0.13, AROUND = 2 * Math.PI;
+const SIZE = 14, NODE = 6, LOOP = 8, BEND = 0.13, AROUND = 2 * Math.PI, LEGEND = 48;
 const FAINT = 0.004; // an arrow of less would not darken a pixel
 const REACH = 7, SAMPLES = 14;
 
@@ -11,12 +11,12 @@ const REACH = 7, SAMPLES = 14;
 export function layoutGraph(theme, items, { available }) {
   const widest = Math.min(Math.max(20, ...items.map(item => widthOf(theme, item.label, SIZE, 600))), available < 480 ? 84 : 150);
   const margin = 2 * LOOP + 16, radius = Math.max(items.length * 22 / AROUND, Math.min(190, (available - 2 * (widest + margin)) / 2), 74);
-  const width = 2 * (radius + widest + margin), height = 2 * (radius + margin + SIZE), [x, y] = [width / 2, height / 2];
+  const width = 2 * (radius + widest + margin), round = 2 * (radius + margin + SIZE), [x, y] = [width / 2, LEGEND + round / 2];
   const nodes = items.map((item, i) => {
     const angle = AROUND * i / items.length - AROUND / 4, out = [Math.cos(angle), Math.sin(angle)];
     return { x: x + radius * out[0], y: y + radius * out[1], out, label: elide(theme, item.label, widest, SIZE, 600), special: item.special };
   });
-  return { width, height, radius, nodes };
+  return { width, height: LEGEND + round, radius, nodes };
 }
 
 /** The arrow from the token that reads to the one that is read; it keeps to one side, the arrow back to the other. */
@@ -55,18 +55,18 @@ export function drawGraph(surface, theme, g, { map }, focus) {
   for (let row = 0; row < count; row++) for (let col = 0; col < count; col++) {
     if (row === col || map.masked[row * map.cols + col]) continue;
     if (chosen(row, col) || chosen(col, row) && query !== null && key !== null) { marked.push([row, col]); continue; }
-    if (weight(row, col) > FAINT) drawArrow(surface, arrow(g, row, col), weight(row, col), base, pointed ? 0.22 : 1);
+    if (weight(row, col) > FAINT) drawArrow(surface, arrow(g, row, col), weight(row, col), base, pointed ? 0.3 : 1);
   }
   nodes.forEach((node, i) => drawNode(surface, theme, node, weight(i, i), base, i === query || i === key, chosen(i, i)));
   for (const [row, col] of marked) {
     const back = query !== null && key !== null && !chosen(row, col), colour = back ? theme.key : theme.query;
     drawArrow(surface, arrow(g, row, col), weight(row, col), colour, 1, { least: query !== null && key !== null ? 0.85 : 0.12, dash: back ? [6, 4] : [] });
   }
-  if (query !== null && key !== null) drawValues(surface, theme, g, marked, weight, query);
+  if (query !== null && key !== null) drawValues(surface, theme, g, weight, query === key ? [[query, key]] : [[query, key], [key, query]]);
 }
 
 function drawArrow(surface, line, weight, colour, fade, { least = 0, dash = [] } = {}) {
-  const alpha = Math.max(least, weight ** 0.8) * fade, width = 0.8 + 4.5 * weight, [x, y] = line.to, head = 5 + 5 * weight;
+  const alpha = Math.max(least, weight ** 0.65) * fade, width = 0.8 + 4.5 * weight, [x, y] = line.to, head = 5 + 5 * weight;
   const [dx, dy] = [x - line.by[0], y - line.by[1]], length = Math.hypot(dx, dy) || 1, [ux, uy] = [dx / length, dy / length];
   surface.bow({ ...line, to: [x - ux * head * 0.7, y - uy * head * 0.7], colour, width, alpha, dash });
   const side = sign => [x - ux * head - sign * uy * head * 0.5, y - uy * head + sign * ux * head * 0.5];
@@ -74,20 +74,18 @@ function drawArrow(surface, line, weight, colour, fade, { least = 0, dash = [] }
 }
 
 function drawNode(surface, theme, { x, y, out, label, special }, own, base, on, looped) {
-  const [lx, ly] = [x + out[0] * (NODE + LOOP), y + out[1] * (NODE + LOOP)], loop = looped ? theme.query : mix(theme.card, base, Math.max(0.12, own ** 0.8));
+  const [lx, ly] = [x + out[0] * (NODE + LOOP), y + out[1] * (NODE + LOOP)], loop = looped ? theme.query : mix(theme.card, base, Math.max(0.2, own ** 0.65));
   surface.rect({ x: lx - LOOP, y: ly - LOOP, w: 2 * LOOP, h: 2 * LOOP, r: LOOP, stroke: loop, width: 0.8 + 4.5 * own });
   surface.rect({ x: x - NODE, y: y - NODE, w: 2 * NODE, h: 2 * NODE, r: NODE, fill: on ? theme.query : theme.source, stroke: theme.card, width: 1.5 });
   const away = NODE + 2 * LOOP + 7, align = Math.abs(out[0]) < 0.25 ? "center" : out[0] > 0 ? "left" : "right", drop = align === "center" ? out[1] * 5 : 0;
   surface.text({ text: label, x: x + out[0] * away, y: y + out[1] * away + drop, size: SIZE, weight: on ? 700 : 400, align, fill: on ? theme.source : special ? theme.muted : theme.ink });
 }
 
-/** a_ij and a_ji, each beside its arrow. */
-function drawValues(surface, theme, g, marked, weight, query) {
-  for (const [row, col] of marked) {
-    const line = arrow(g, row, col), [mx, my] = pointOf(line, 0.5), [cx, cy] = [(line.from[0] + line.to[0]) / 2, (line.from[1] + line.to[1]) / 2];
-    const away = Math.hypot(mx - cx, my - cy) || 1, x = mx + (mx - cx) / away * 26, y = my + (my - cy) / away * 12;
-    const text = `a(${row},${col}) = ${weight(row, col).toFixed(2)}`, width = widthOf(theme, text, 13, 600) + 10;
-    surface.rect({ x: x - width / 2, y: y - 10, w: width, h: 20, r: 4, fill: theme.card, stroke: row === query ? theme.query : theme.key });
-    surface.text({ text, x, y, size: 13, weight: 600, align: "center", fill: row === query ? theme.query : theme.key });
-  }
+/** a_ij above a_ji, each with the look of its arrow, in a place of their own above the circle. */
+function drawValues(surface, theme, { nodes }, weight, pairs) {
+  pairs.forEach(([row, col], i) => {
+    const y = 12 + 22 * i, colour = i ? theme.key : theme.query, dash = i ? [6, 4] : [];
+    surface.bow({ from: [2, y], by: [16, y], to: [30, y], colour, width: 2.4, dash });
+    surface.text({ text: `a(${row},${col}) = ${weight(row, col).toFixed(4)}  ${nodes[row].label} → ${nodes[col].label}`, x: 40, y, size: 13.5, weight: 600, fill: colour });
+  });
 }

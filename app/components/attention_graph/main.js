@@ -2,7 +2,7 @@
 import { button, choice, replaceControls } from "./controls.js";
 import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
-import { describe, detailName, titleOf, weightText } from "./opened.js";
+import { attentionName, describe, detailName, weightText } from "./opened.js";
 import { Panel } from "./panel.js";
 import { decode } from "./payload.js";
 import { layoutScale, drawScale, paintScale } from "./scale.js";
@@ -23,6 +23,10 @@ class ThreeAttentions {
     this.resizes.observe(root);
     this.onKey = event => { if (event.key === "Escape") { this.pin = this.hover = null; this.refocus(); } };
     root.addEventListener("keydown", this.onKey);
+    // A widget of this page that writes to the URL drops what Streamlit does not know of: put it back. (Not on another page.)
+    const here = location.pathname;
+    this.onAddress = () => { if (this.state && location.pathname === here) writeState(this.state); };
+    window.navigation?.addEventListener("currententrychange", this.onAddress);
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.panels) this.render(); });
   }
 
@@ -131,7 +135,7 @@ class ThreeAttentions {
   /** What is pointed at, in words: the weight there, and in the encoder the weight back. */
   say() {
     const { focus } = this, opened = focus && this.panels.find(panel => panel.attention.id === focus.attention).opened;
-    const sentence = opened && !opened.loading ? `${titleOf(opened.text, opened)}: ${describe(opened, focus)}${this.back(opened, focus)}` : "";
+    const sentence = opened && !opened.loading ? fill(this.words.said, { attention: attentionName(opened.text, focus.attention), cell: describe(opened, focus) + this.back(opened, focus) }) : "";
     if (this.live.textContent !== sentence) this.live.textContent = sentence;
     for (const name of ["attention", "query", "key"]) {
       if (focus && focus[name] !== null) this.live.dataset[name] = focus[name];
@@ -235,6 +239,7 @@ class ThreeAttentions {
     clearTimeout(this.later);
     this.resizes.disconnect();
     this.root.removeEventListener("keydown", this.onKey);
+    window.navigation?.removeEventListener("currententrychange", this.onAddress);
     cancelAnimationFrame(this.pending);
   }
 }

@@ -7,7 +7,7 @@ import { Stage } from "./stage.js";
 import { TableTwin } from "./table.js";
 import { element } from "./template.js";
 
-const PAGE = 10, SMALLEST = 17;
+const PAGE = 10, SMALLEST = 14;
 
 export class Panel {
   constructor(app, attention) {
@@ -35,7 +35,8 @@ export class Panel {
     this.loading = element("p", { class: "loading", role: "status" }, text.loading);
     const open = button({ name: `open-${id}`, label: extra.text.open, onPick: () => app.open(id) });
     this.body = element("div", {}, frame, this.note, this.path, element("div", { class: "exports" }, open), this.table.details);
-    this.node = element("section", { class: "card", "data-testid": `panel-${id}` }, this.title, element("p", { class: "purpose" }, extra.about[id].purpose), this.origins, this.loading, this.body);
+    this.node = element("section", { class: "card", "data-testid": `panel-${id}` }, this.title, element("p", { class: "purpose" }, extra.about[id].purpose), this.origins,
+      element("p", { class: "hidden-keys" }, extra.about[id].mask), this.loading, this.body);
   }
 
   /** The layer of this attention that is shown: the encoder may have fewer than the decoder. */
@@ -71,15 +72,12 @@ export class Panel {
     return said.join(" ");
   }
 
-  /** Q, K and V with their shapes, the tensors that they are made from, and the mask. */
+  /** Q, K and V with their shapes, and the tensors that they are made from. */
   explain() {
     const about = this.app.payload.header.extra.about[this.attention.id], { query, memory } = about.origins[this.state.layer];
-    const line = (role, formula, { meaning, path }) => [
-      element("dt", { class: role, dir: "ltr" }, formula),
-      element("dd", {}, meaning, " ", element("code", { class: "path", dir: "ltr" }, path)),
-    ];
-    this.origins.replaceChildren(...line("query", about.query, query), ...line("key", about.key, memory), element("dt", { class: "value", dir: "ltr" }, about.value),
-      element("dd", {}, about.mask));
+    const made = role => element("dt", { class: role, dir: "ltr" }, about[role]), from = ({ meaning, path }) => element("dd", {}, meaning, " ", element("code", { class: "path", dir: "ltr" }, path));
+    const own = query.path === memory.path ? [] : [from(query)];
+    this.origins.replaceChildren(made("query"), ...own, made("key"), made("value"), from(memory));
   }
 
   draw(surface, view) {

@@ -135,8 +135,9 @@ def _write_url(selection: Selection) -> None:
     present = {name: st.query_params[name] for name in _PARAMETERS if name in st.query_params}
     if present == wanted:
         return
-    others = {name: st.query_params.get_all(name) for name in st.query_params if name not in _PARAMETERS}
-    st.query_params.from_dict({**others, **wanted})
+    for name in present.keys() - wanted.keys():
+        del st.query_params[name]
+    st.query_params.update(wanted)  # ours alone: a parameter that is bound to a widget may not be set, not even to what it is
 
 
 def _browser_language() -> str:

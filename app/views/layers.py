@@ -8,7 +8,7 @@ from app.charts.formulas import aligned
 from app.text import text
 from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream
 from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, show, tell
-from app.views.layers_place import Spot, choose, spot, station_name
+from app.views.layers_place import Spot, choose, linked_choice, spot, station_name
 from model.analysis import altered_layers, normalisation
 from model.config import paper_base
 from model.layers import FeedForward, Residual
@@ -85,15 +85,9 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
     """The real model without its residual connections, without its non-linearity, with another: score and free translation."""
     session.begin_run()
     html.prose("layers.what_if_idea")
-    variant = st.segmented_control(
-        text("layers.what_if"),
-        tuple(altered_layers.VARIANTS),
-        key="altered",
-        bind="query-params",
-        format_func={name: text(f"layers.what_if_{name}") for name in altered_layers.VARIANTS}.__getitem__,
-        label_visibility="collapsed",
-    )
-    if variant not in altered_layers.VARIANTS:
+    variants = tuple(altered_layers.VARIANTS)
+    variant = linked_choice("altered", variants, [text(f"layers.what_if_{name}") for name in variants], None)
+    if variant is None:
         return
     found = session.measured(altered_layers.damage, selection, variant)
     html.prose(f"layers.what_if_{variant}_idea", activation=html.Ours(other_activation(atlas)))
@@ -140,8 +134,8 @@ def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
     unit = layers_feed_forward.strongest(trace, where)
     before, after = layers_feed_forward.through_unit(atlas, trace, where, unit)
     general = {
-        "post": r"x_{	ext{next}} = \mathrm{LN}(x + \mathrm{Sub}(x))",
-        "pre": r"x_{	ext{next}} = x + \mathrm{Sub}(\mathrm{LN}(x))",
+        "post": r"x_{\text{next}} = \mathrm{LN}(x + \mathrm{Sub}(x))",
+        "pre": r"x_{\text{next}} = x + \mathrm{Sub}(\mathrm{LN}(x))",
     }[atlas.config.norm]
     return [
         Formula(

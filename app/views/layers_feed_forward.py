@@ -3,12 +3,10 @@
 import streamlit as st
 
 from app import session
-from app.components.curves import Chart, Series, curves
-from app.components.curves import pack as pack_curves
-from app.components.matrices import Axis, Matrix, Scene, matrices, pack
+from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.layers_place import Spot, token_axis
+from app.views.layers_place import Spot, labels, small
 from model.analysis import feed_forward
 from model.trace import Trace
 from model.translator import Translator
@@ -42,18 +40,18 @@ def units(selection: session.Selection, atlas: Translator, trace: Trace, where: 
         [text("layers.unit_name", unit=number) for number, _ in ranked],
         path=f"{path}[0, {where.token}]",
     )
-    curves(
-        pack_curves(chart, text=section("curves"), caption=picture.caption(selection, trace), name="units"), key="picture_units"
-    )
+    curves(pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name="units"), key="picture_units")
     html.prose("layers.shares_idea", kind="quiet")
-    rows = Axis(text("layers.layer"), [str(number + 1) for number in range(len(shares))])
-    columns = token_axis(trace, where.side)
-    matrix = Matrix("shares", shares, rows, columns, text("layers.shares"), scale="unit", path=path.replace(f".{layer}.", ".*."))
-    scene = Scene("shares", text("layers.shares"), ("shares",), cell=(layer, where.token))
-    matrices(
-        pack([scene], [matrix], text=section("matrices"), caption=picture.caption(selection, trace), name="shares"),
-        key="picture_shares",
+    woken = Chart(
+        text("layers.shares"),
+        text(f"layers.axis_{where.side}"),
+        text("layers.share"),
+        [Series(text("layers.layer_number", layer=number + 1), row) for number, row in enumerate(shares.tolist())],
+        labels(trace.tokens(where.side)),
+        marked=where.token,
+        path=path.replace(f".{layer}.", ".*."),
     )
+    curves(pack(woken, text=section("curves"), caption=picture.caption(selection, trace), name="shares"), key="picture_shares")
 
 
 def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
@@ -74,9 +72,7 @@ def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace,
         places=order.values.tolist(),
         path=f"{where.stack}.layers.{layer}.feed_forward[0, {where.token}]",
     )
-    curves(
-        pack_curves(chart, text=section("curves"), caption=picture.caption(selection, trace), name="curves"), key="picture_curves"
-    )
+    curves(pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name="curves"), key="picture_curves")
     html.table(
         {text("layers.curves_function"): "word", text("layers.curves_passed"): "number", text("layers.curves_kept"): "number"},
         [(html.Ours(NAMES[curve.name]), html.number(curve.passed, 3), html.number(curve.kept, 4)) for curve in found],
@@ -85,7 +81,7 @@ def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace,
     one = session.measured(feed_forward.collapsed, selection, where.stack, layer)
     html.prose(
         "layers.collapse",
-        error=html.Ours(f"{one.error:.0e}"),
+        error=html.Ours(small(one.error)),
         width=atlas.config.d_model,
         parameters=html.Ours(f"{one.parameters:,}"),
         parameters_as_one=html.Ours(f"{one.parameters_as_one:,}"),

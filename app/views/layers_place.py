@@ -83,6 +83,33 @@ def _choice(atlas: Translator, where: Spot, name: str, options: Sequence[object]
     )
 
 
+def linked_choice(name: str, options: Sequence[str], labels: Sequence[str], first: str | None) -> str | None:
+    """One of several under a name of its own in the URL, which holds the option and not its label, so in any language.
+
+    `first` is what is chosen at first; None chooses nothing, and lets the visitor take a choice back.
+    """
+    asked = st.query_params.get(name)
+    key = f"linked_{name}"
+    st.session_state[key] = asked if asked in options else first
+
+    def keep() -> None:
+        chosen = st.session_state[key]
+        if chosen is None:
+            st.query_params.pop(name, None)
+        else:
+            st.query_params[name] = chosen
+
+    chosen: str | None = st.segmented_control(
+        text(f"layers.linked_{name}"),
+        options,
+        key=key,
+        required=first is not None,
+        format_func=dict(zip(options, labels, strict=True)).__getitem__,
+        on_change=keep,
+    )
+    return chosen
+
+
 def _move(atlas: Translator, where: Spot, name: str, value: object) -> None:
     """Look elsewhere: a sublayer and a position are kept where the new place has them."""
     if value is None:
@@ -125,6 +152,11 @@ def sublayer_name(name: str) -> str:
 def station_name(station: Station) -> str:
     """A residual connection as it is called on the screen: its layer, counted from 1, and its sublayer."""
     return text("layers.station", layer=station.layer + 1, sublayer=sublayer_name(station.sublayer))
+
+
+def small(value: float) -> str:
+    """A number that may be very small, or 0: four decimals, or a power of ten with its first digit."""
+    return html.number(value, 4) if value == 0 or abs(value) >= 1e-3 else f"{value:.0e}".replace("-", "\N{MINUS SIGN}")
 
 
 def tell_where(trace: Trace, where: Spot) -> None:

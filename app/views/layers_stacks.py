@@ -6,6 +6,7 @@ from app import session
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
 from app.views import html, picture
+from app.views.layers_place import linked_choice, small
 from model.analysis import stacks
 from model.trace import Trace
 
@@ -21,15 +22,7 @@ def draw(selection: session.Selection, trace: Trace) -> None:
     html.prose("layers.stacks_idea", kind="quiet", width=stacks.WIDTH, heads=stacks.HEADS, inside=stacks.INSIDE)
     with st.container(horizontal=True, vertical_alignment="bottom", key="stacks_row"):
         depth = st.select_slider(text("layers.stacks_depth"), DEPTHS, value=FIRST, key="depth", bind="query-params")
-        what = st.segmented_control(
-            text("layers.stacks_what"),
-            WHAT,
-            default=WHAT[0],
-            key="gradient",
-            bind="query-params",
-            required=True,
-            format_func={name: text(f"layers.stacks_{name}") for name in WHAT}.__getitem__,
-        )
+        what = linked_choice("gradient", WHAT, [text(f"layers.stacks_{name}") for name in WHAT], WHAT[0])
     with st.expander(text("layers.stacks_open"), on_change="rerun", key="stacks", bind="query-params") as opened:
         if opened.open:
             measured(selection, trace, depth, what or WHAT[0])
@@ -62,8 +55,8 @@ def measured(selection: session.Selection, trace: Trace, depth: int, what: str) 
         [
             (
                 html.Ours(names[arrangement]),
-                power(getattr(found[arrangement], what)[0]),
-                power(getattr(found[arrangement], what)[-1]),
+                small(getattr(found[arrangement], what)[0]),
+                small(getattr(found[arrangement], what)[-1]),
                 html.number(found[arrangement].loss),
                 html.number(found[arrangement].alike, 4),
             )
@@ -77,8 +70,3 @@ def measured(selection: session.Selection, trace: Trace, depth: int, what: str) 
 def norm(where: str, residual: bool) -> str:
     """The key of an arrangement's name: post, pre, post_bare, pre_bare."""
     return where if residual else f"{where}_bare"
-
-
-def power(value: float) -> str:
-    """A gradient's norm, which may be very small."""
-    return f"{value:.2e}".replace("-", "\N{MINUS SIGN}")

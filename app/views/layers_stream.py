@@ -83,7 +83,7 @@ def read_depths(selection: session.Selection, atlas: Translator, trace: Trace, w
         titled=True,
     )
     html.prose(f"layers.lens_{'tied' if atlas.config.tie != 'none' else 'untied'}", kind="quiet")
-    with st.expander(text("layers.lens_all"), on_change="rerun", key="lens_all") as opened:
+    with st.expander(text("layers.lens_all"), on_change="rerun", key="lens_all", bind="query-params") as opened:
         if opened.open:
             read_all(selection, trace, names)
 

@@ -36,6 +36,7 @@ class Curves {
     this.hover = null;
     this.build();
     this.table.show(chart);
+    if (!first) history.replaceState(history.state, "", this.link()); // a point of other numbers means nothing here
   }
 
   parameter(chart = this.chart) { return `${chart.name}.point`; }
@@ -130,7 +131,7 @@ class Curves {
 
   link() {
     const url = new URL(location.href);
-    if (this.point === null) url.searchParams.delete(this.parameter());
+    if (this.point === null || this.point === this.chart.marked) url.searchParams.delete(this.parameter());
     else url.searchParams.set(this.parameter(), String(this.point));
     return url.href;
   }

@@ -3,12 +3,13 @@ import { decades, linear } from "./axes.js";
 import { elide, widthOf } from "./labels.js";
 import { headStyle } from "./theme.js";
 
-const SIZE = 13, LINE = 22, SAMPLE = 26, HEIGHT = 240, LONGEST = 130, TURNED = -40;
+const SIZE = 13, LINE = 22, SAMPLE = 26, HEIGHT = 240, LONGEST = 130, TURNED = -40, NARROWEST = 10;
 
 const numbers = chart => chart.series.flatMap(({ values }) => values.filter(value => value !== null));
 
 /** Legend entries in rows that fit into the width. */
 function legendOf(theme, chart, width) {
+  if (chart.series.length < 2) return []; // the axis names it already
   let x = 0, row = 0;
   return chart.series.map((series, i) => {
     const label = elide(theme, series.label, width - SAMPLE - 8, SIZE), wide = SAMPLE + 8 + widthOf(theme, label, SIZE) + 20;
@@ -47,8 +48,8 @@ function quantities(chart, left, right) {
 /** Labels of points, thinned out where they are many, turned where they are long. */
 function points(theme, chart, at, step) {
   const shown = chart.labels.map(label => elide(theme, label, LONGEST, SIZE));
-  const longest = Math.max(0, ...shown.map(label => widthOf(theme, label, SIZE))), turned = longest + 8 > step;
-  const every = Math.max(1, Math.ceil((turned ? 18 : longest + 8) / step));
+  const longest = Math.max(0, ...shown.map(label => widthOf(theme, label, SIZE))), turned = longest + 8 > step && step >= NARROWEST;
+  const every = Math.max(1, Math.ceil((turned ? 18 : longest + 16) / step));
   return { turned, longest: turned ? longest : 0, ticks: shown.map((label, i) => ({ label, x: at[i] })).filter((_, i) => i % every === 0) };
 }
 
@@ -92,7 +93,7 @@ function drawAxes(surface, theme, chart, { left, right, top, bottom, below, y, u
   for (const { label, x } of marks.ticks) {
     surface.path({ points: [[x, bottom], [x, bottom + 4]], colour: theme.strong });
     if (marks.turned) surface.text({ text: label, x: x + 4, y: bottom + 11, size: SIZE, align: "right", angle: TURNED, fill: theme.muted });
-    else surface.text({ text: label, x, y: bottom + 14, size: SIZE, align: "center", fill: theme.muted });
+    else surface.text({ text: label, x: Math.max(x, widthOf(theme, label, SIZE) / 2), y: bottom + 14, size: SIZE, align: "center", fill: theme.muted });
   }
   surface.text({ text: chart.x_name, x: right, y: bottom + below + 12, size: SIZE, align: "right", fill: theme.muted });
 }

@@ -1,0 +1,154 @@
+"""The Add & norm, feed-forward page: what it says is what plain torch computes from the model's own weights."""
+
+import math
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app import session
+from app.components.curves import unpack
+from app.components.matrices import unpack as unpack_matrices
+from app.text import sentences
+from tests.app.conftest import OpenApp, said
+
+SENTENCE = "The dog saw the dog ."
+PATH = "decoder.layers.2.residual.1"
+MINUS = "\N{MINUS SIGN}"
+
+
+def open_page(open_app: OpenApp, **parameters: str) -> AppTest:
+    """The page by a link: what a component or widget finds in the URL has to be there when the page is first run."""
+    app = open_app(text=SENTENCE, **parameters)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    app.switch_page("views/layers.py").run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", said(app))))
+
+
+def charts(app: AppTest) -> dict[str, dict[str, object]]:
+    """What each curves component was given, by its name."""
+    found = {}
+    for component in app.get("bidi_component"):
+        if component.proto.component_name.endswith("curves"):
+            header = unpack(component.proto.bytes)
+            found[str(header["name"])] = header
+    return found
+
+
+def number(value: float, digits: int = 4) -> str:
+    return f"{value:.{digits}f}".replace("-", MINUS)
+
+
+@pytest.fixture
+def linked(open_app: OpenApp) -> AppTest:
+    return open_page(
+        open_app, model="en-fr", attention="decoder.cross_attention", layer="2", head="0", sublayer="cross_attention", token="3"
+    )
+
+
+def test_layer_norm_by_hand_and_the_stream_are_those_of_the_recorded_tensors(linked: AppTest) -> None:
+    trace, atlas = session.trace("en-fr", SENTENCE), session.load("en-fr")
+    x = trace[f"{PATH}.sum"].tensor[0, 3].double().numpy()
+    variance = ((x - x.mean()) ** 2).mean()
+    page = shown(linked)
+    for value in (x.mean(), variance, math.sqrt(variance + 1e-5)):
+        assert number(value) in page
+    norm = atlas.model.get_submodule(PATH).norm
+    output = (x - x.mean()) / np.sqrt(variance + 1e-5) * norm.weight.numpy() + norm.bias.numpy()
+    row = [number(float(value)) for value in (x[2], norm.weight[2], norm.bias[2], output[2])]
+    assert re.search(".*".join(map(re.escape, row)), page)
+    assert f"= {output[0]:.3f}" in "".join(element.value for element in linked.latex)
+
+    stream = np.stack([trace[f"decoder.layers.{i // 3}.residual.{i % 3}.input"].tensor[0, 3].numpy() for i in range(9)])
+    lengths = charts(linked)["lengths"]
+    assert lengths["series"][0]["values"][:9] == pytest.approx(np.linalg.norm(stream, axis=1).tolist(), rel=1e-5)  # type: ignore[index]
+    assert lengths["marked"] == 8
+    cosine = charts(linked)["cosines"]["series"][0]["values"][5]  # type: ignore[index]
+    assert cosine == pytest.approx(stream[5] @ stream[0] / np.linalg.norm(stream[5]) / np.linalg.norm(stream[0]), abs=1e-5)
+
+
+def test_the_lens_ends_at_the_models_own_probability_and_begins_with_the_token_that_was_read(linked: AppTest) -> None:
+    trace = session.trace("en-fr", SENTENCE)
+    page = shown(linked)
+    assert number(math.exp(trace.log_probabilities[3])) in page
+    first = page[page.index("its rank") :].split("input", 1)[1].split()[0]
+    assert first == trace.target[3].label
+    opened = open_page_all(linked)
+    assert opened.count(f"{len(trace.target) - 1} {trace.target[-1].label}") >= 1
+
+
+def open_page_all(app: AppTest) -> str:
+    """The page with the table of all positions opened by its link."""
+    app.query_params["lens_all"] = "true"
+    app.run()
+    assert not app.exception
+    return shown(app)
+
+
+def test_labels_are_tokens_in_order_with_duplicates_and_numbers(open_app: OpenApp) -> None:
+    sentence = "The dog saw the dog 1E1 2024-05-06 NaN ."
+    app = open_app(model="en-fr", text=sentence, attention="encoder.self_attention", layer="0", head="0")
+    app.switch_page("views/layers.py").run()
+    assert not app.exception
+    trace = session.trace("en-fr", sentence)
+    labels = [token.label for token in trace.source]
+    assert charts(app)["shares"]["labels"] == labels
+    (component,) = (part for part in app.get("bidi_component") if part.proto.component_name.endswith("matrices"))
+    header, values = unpack_matrices(component.proto.bytes)
+    by_id = {matrix["id"]: matrix for matrix in header["matrices"]}
+    assert by_id["sum"]["rows"]["labels"] == labels
+    np.testing.assert_array_equal(values["sum"], trace["encoder.layers.0.residual.0.sum"].tensor[0].numpy())
+    np.testing.assert_allclose(values["input"] + values["sublayer"], values["sum"], atol=1e-6)
+    hidden = trace["encoder.layers.0.feed_forward.hidden"].tensor[0]
+    assert charts(app)["shares"]["series"][0]["values"] == pytest.approx((hidden > 0).double().mean(1).tolist())  # type: ignore[index]
+    assert "choose the decoder" in shown(app).lower()
+
+
+def test_what_is_measured_once_it_is_asked_for(open_app: OpenApp) -> None:
+    asked = {"curves": "true", "memory": "true", "batch_norm": "true", "unit": "7", "altered": "residual"}
+    app = open_page(open_app, model="en-fr", attention="decoder.cross_attention", layer="1", head="0", **asked)
+    page, atlas = shown(app), session.load("en-fr")
+    network = atlas.model.get_submodule("decoder.layers.1.feed_forward")
+    raised = atlas.model.to_logits.weight @ network.contract.weight[:, 7]
+    best = atlas.tokenizers.target.produced([int(raised.argmax())])[0].label
+    assert re.search(rf"Raises most.*?{re.escape(best)} {number(float(raised.max()), 2)}", page)
+    assert "Unit 7, the one chosen" in page
+    row = re.search(rf"6 places of padding{4 * rf' ([0-9.e{MINUS}]+)'}", page)
+    assert row, page
+    given, layer_norm, training, evaluation = (float(value.replace(MINUS, "-")) for value in row.groups())
+    assert max(given, layer_norm, evaluation) < 1e-5
+    assert training > 0.01
+    curve = charts(app)["curves"]
+    assert curve["places"] == sorted(curve["places"])  # type: ignore[type-var]
+    before, relu, gelu = (torch.tensor(values) for values in (curve["places"], *(row["values"] for row in curve["series"])))  # type: ignore[misc]
+    torch.testing.assert_close(relu, before.clamp(min=0))
+    torch.testing.assert_close(gelu, torch.nn.functional.gelu(before), atol=1e-6, rtol=1e-5)
+    own = session.trace("en-fr", SENTENCE)
+    assert number(sum(own.log_probabilities), 2) in page
+    assert sentences("en")["layers.what_if_whole"] in page
+    assert app.query_params["altered"] in ("residual", ["residual"])
+
+
+def test_fresh_stacks_are_measured_when_opened_and_called_untrained(open_app: OpenApp) -> None:
+    app = open_page(open_app, model="en-zh", lang="zh", stacks="true", depth="2")
+    drawn = charts(app)["gradients"]
+    assert drawn["logarithmic"]
+    assert drawn["labels"] == ["1", "2"]
+    assert len(drawn["series"]) == 4  # type: ignore[arg-type]
+    assert "未经训练" in str(drawn["title"])
+    assert "未经训练" in shown(app)
+
+
+def test_without_a_sentence_there_is_a_message(open_app: OpenApp) -> None:
+    app = open_app("layers", text="  ")
+    assert "There is no sentence yet." in shown(app)
+    assert not app.get("bidi_component")

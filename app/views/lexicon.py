@@ -13,17 +13,13 @@ from model.trace import Trace
 from model.translator import Translator
 
 LONGEST_SEARCH = 100
+FEW_HITS = 6  # that need no scrolling
 
 
 def tokenizer_of(atlas: Translator, side: Side) -> Tokenizer:
     """The tokenizer of a side."""
     found: Tokenizer = getattr(atlas.tokenizers, side)
     return found
-
-
-def text_of(trace: Trace, side: Side) -> str:
-    """The text of a side as it was typed or written."""
-    return trace.source_text if side == "source" else trace.target_text
 
 
 # ----- how words are cut
@@ -63,7 +59,7 @@ def merged(selection: session.Selection, trace: Trace, side: Side) -> None:
         on_change=linked.remember("word", first),
     )
     word: Word = words[int(place)]
-    rows = [(0, html.Ours("—"), html.Ours("—"), apart(word.characters))]
+    rows: list[tuple[object, ...]] = [(0, html.Ours("—"), html.Ours("—"), apart(word.characters))]
     rows += [
         (step, html.Ours(f"{merge.rank:,}"), apart((merge.left, merge.right)), apart(merge.pieces))
         for step, merge in enumerate(word.merges, start=1)
@@ -79,6 +75,9 @@ def merged(selection: session.Selection, trace: Trace, side: Side) -> None:
         text("tokens.merge_caption", word=visible(word.text)),
     )
     html.prose("tokens.merge_read", kind="quiet", count=len(word.tokens), merges=len(word.merges))
+    read = [token.id for token in trace.tokens(side) if not token.special]
+    if read != [token.id for word in words for token in word.tokens]:
+        html.prose("tokens.cut_otherwise", kind="quiet")
 
 
 def apart(pieces: tuple[str, ...]) -> str:
@@ -129,7 +128,7 @@ def vocabulary_and_neighbours(selection: session.Selection, atlas: Translator, t
         shown=len(found.entries),
         size=html.Ours(f"{len(tokenizer):,}"),
     )
-    with st.container(height=260, key="hits", border=False):
+    with st.container(height=260 if len(found.entries) > FEW_HITS else "content", key="hits", border=False):
         html.table(
             {text("tokens.id"): "number", text("tokens.piece"): "word strong", text("tokens.note"): "rich"},
             [(hit.id, hit.shown, html.sentence("tokens.note_special_entry") if hit.special else "") for hit in found.entries],

@@ -11,7 +11,7 @@ def chosen(name: str, allowed: Collection[str] | None, default: str | None) -> s
     Call it right before the widget, which takes its value from there; what is not `allowed` (None: anything) becomes the
     default.
     """
-    found = st.session_state.get(name, st.query_params.get(name, default))
+    found: str | None = st.session_state.get(name, st.query_params.get(name, default))
     if found is None or (allowed is not None and found not in allowed):
         found = default
     st.session_state[name] = found

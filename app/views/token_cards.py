@@ -35,7 +35,8 @@ def probable(tokens: Sequence[Token], log_probabilities: Sequence[float], name: 
 
 def typed(source: str, tokens: Sequence[Token], name: str) -> str:
     """The text as typed, the characters of each token marked; what belongs to no token stays unmarked."""
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for token in tokens:
         begin, end = token.span
         if token.special or end <= begin:

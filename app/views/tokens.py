@@ -252,7 +252,7 @@ def formulas(selection: session.Selection, atlas: Translator, trace: Trace, side
         ),
         Formula(
             r"\lVert x \rVert = \sqrt{x_0^2 + x_1^2 + \cdots}",
-            equations.lengths(at, id_, width, norm.looked_up[at], norm.scaled[at], norm.position and norm.position[at]),
+            equations.lengths(at, id_, width, norm.looked_up[at], norm.scaled[at], norm.position[at] if norm.position else None),
             "tokens.formula_norm",
             which,
         ),
@@ -326,7 +326,9 @@ def damage(selection: session.Selection, trace: Trace, variant: str) -> None:
     st.html(token_cards.probable(trace.produced, trace.log_probabilities, "tokens.what_if_before_name"))
     html.prose("tokens.what_if_after", kind="quiet", score=html.Ours(html.number(sum(found.log_probabilities))))
     st.html(token_cards.probable(trace.produced, found.log_probabilities, "tokens.what_if_after_name"))
-    html.prose("tokens.what_if_written", written=found.written or text("translate.nothing"), own=trace.target_text)
+    own = session.translation(selection.model, selection.text, selection.beam).text
+    nothing = html.Ours(text("translate.nothing"))
+    html.prose("tokens.what_if_written", written=found.written or nothing, own=own or nothing)
     if found.stopped == "limit":
         html.prose("tokens.what_if_limit", kind="quiet")
     html.prose("tokens.what_if_trained", kind="quiet")

@@ -1,8 +1,5 @@
 """Translate: a sentence, its translation, and where each produced word looked."""
 
-import math
-from collections.abc import Sequence
-
 import streamlit as st
 
 from app import session
@@ -12,6 +9,7 @@ from app.text import text
 from app.views import html, picture
 from app.views.anatomy import Anatomy, Export, Formula, Shape, model_of, show, tell
 from app.views.sidebar import sentence_box
+from app.views.token_cards import probable
 from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.tokenizer import printable
@@ -149,18 +147,6 @@ def answer(selection: session.Selection, trace: Trace) -> None:
         html.prose("translate.score", kind="quiet", score=html.number(own.score))
 
 
-def tokens(trace: Trace, log_probabilities: Sequence[float]) -> str:
-    """Every produced token with its probability, as a row of small cards."""
-    cards = []
-    for token, log_probability in zip(trace.produced, log_probabilities, strict=True):
-        share = math.exp(log_probability)
-        kind = "special" if token.special else "unknown" if token.unknown else ""
-        cards.append(
-            f'<li class="{kind}" style="--share:{share:.4f}">{html.literal(token.label)}<small>{html.number(share)}</small></li>'
-        )
-    return f'<ol class="atlas-tokens" aria-label="{html.sentence("translate.tokens")}">{"".join(cards)}</ol>'
-
-
 def write_target(written: str) -> None:
     """The target written by hand, and the way back."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_row"):
@@ -270,9 +256,9 @@ def changed(selection: session.Selection, trace: Trace, head: picture.Head, vari
     altered = session.altered(selection.model, selection.text, selection.target, selection.beam, name)
     html.prose(f"translate.what_if_{variant}_idea", head=picture.Head(head.layer, head.head or 0).name)
     html.prose("translate.what_if_before", kind="quiet", score=html.number(sum(trace.log_probabilities)))
-    st.html(tokens(trace, trace.log_probabilities))
+    st.html(probable(trace.produced, trace.log_probabilities, "translate.tokens"))
     html.prose("translate.what_if_after", kind="quiet", score=html.number(sum(altered)))
-    st.html(tokens(trace, altered))
+    st.html(probable(trace.produced, altered, "translate.tokens"))
     written = session.altered_translation(selection.model, selection.text, name)
     html.prose("translate.what_if_measured", written=written or text("translate.nothing"))
 

@@ -36,6 +36,7 @@ def test_parts_by_numpy(atlas: Translator, trace: Trace, side: Side) -> None:
     np.testing.assert_allclose(found.scaled, rows * math.sqrt(192), rtol=1e-6)
     angles = np.arange(len(ids))[:, None] / 10000 ** (np.arange(0, 192, 2) / 192)
     position = np.stack((np.sin(angles), np.cos(angles)), axis=-1).reshape(len(ids), 192)
+    assert found.position is not None
     np.testing.assert_allclose(found.position, position, atol=1e-6)
     np.testing.assert_allclose(found.entering, rows * math.sqrt(192) + position, atol=1e-5)
 

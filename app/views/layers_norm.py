@@ -91,6 +91,7 @@ def hand(selection: session.Selection, atlas: Translator, trace: Trace, where: S
         station=html.Ours(station_name(where.station)),
         width=atlas.config.d_model,
     )
+    standard = html.Ours("z = (x − μ) / √(σ² + ε)")
     html.table(
         {text("layers.hand_step"): "rich", text("layers.hand_formula"): "code", text("layers.hand_value"): "number"},
         [
@@ -98,6 +99,8 @@ def hand(selection: session.Selection, atlas: Translator, trace: Trace, where: S
             (html.sentence("layers.hand_variance"), html.Ours("σ² = Σ (x − μ)² / d_model"), html.number(found.variance, 4)),
             (html.sentence("layers.hand_epsilon"), html.Ours("ε"), small(found.epsilon)),
             (html.sentence("layers.hand_root"), html.Ours("√(σ² + ε)"), html.number(found.root, 4)),
+            (html.sentence("layers.hand_standard_mean"), standard, html.number(found.standard_mean, 4)),
+            (html.sentence("layers.hand_standard_variance"), standard, html.number(found.standard_variance, 4)),
         ],
         text("layers.hand_caption"),
     )

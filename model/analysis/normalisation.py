@@ -33,6 +33,16 @@ class ByHand:
     bias: Float[Tensor, " d_model"]
     output: Float[Tensor, " d_model"]
 
+    @property
+    def standard_mean(self) -> float:
+        """0, whatever came in."""
+        return float(self.standard.mean())
+
+    @property
+    def standard_variance(self) -> float:
+        """Just below 1: variance / (variance + epsilon)."""
+        return float(self.standard.var(unbiased=False))
+
 
 def by_hand(x: Float[Tensor, " d_model"], norm: nn.LayerNorm) -> ByHand:
     """The same result as `norm(x)`, step by step, in double precision."""

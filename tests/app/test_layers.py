@@ -114,7 +114,7 @@ def test_labels_are_tokens_in_order_with_duplicates_and_numbers(open_app: OpenAp
 
 
 def test_what_is_measured_once_it_is_asked_for(open_app: OpenApp) -> None:
-    asked = {"curves": "true", "memory": "true", "batch_norm": "true", "unit": "7", "altered": "residual"}
+    asked = {"curves": "true", "memory": "true", "batch_norm": "true", "unit": "7", "altered": "activation"}
     app = open_page(open_app, model="en-fr", attention="decoder.cross_attention", layer="1", head="0", **asked)
     page, atlas = shown(app), session.load("en-fr")
     network = atlas.model.get_submodule("decoder.layers.1.feed_forward")
@@ -135,7 +135,7 @@ def test_what_is_measured_once_it_is_asked_for(open_app: OpenApp) -> None:
     own = session.trace("en-fr", SENTENCE)
     assert number(sum(own.log_probabilities), 2) in page
     assert sentences("en")["layers.what_if_whole"] in page
-    assert app.query_params["altered"] in ("residual", ["residual"])
+    assert app.query_params["altered"] in ("activation", ["activation"])
 
 
 def test_fresh_stacks_are_measured_when_opened_and_called_untrained(open_app: OpenApp) -> None:

@@ -11,12 +11,18 @@ import { csvOf, TableTwin } from "./twin.js";
 
 const PAGE = 10, NARROW = 520;
 
+const numbersOf = ({ series, marked }) => JSON.stringify([marked, series.map(({ values }) => values)]);
+
 class Curves {
   constructor(root) {
     this.root = root;
     this.painted = 0;
     this.resizes = new ResizeObserver(() => { if (this.chart && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
+    // The server writes the URL of this page without knowing what was chosen here since.
+    this.page = location.pathname;
+    this.onEntry = () => { if (this.chart && location.pathname === this.page) this.keep(); };
+    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.chart) this.render(); });
   }
 
@@ -30,13 +36,14 @@ class Curves {
   }
 
   open(chart) {
-    const first = !this.chart, linked = Number.parseInt(new URLSearchParams(location.search).get(this.parameter(chart)) ?? "", 10);
+    const first = !this.chart, same = !first && numbersOf(chart) === numbersOf(this.chart); // another language, say
+    const linked = Number.parseInt(new URLSearchParams(location.search).get(this.parameter(chart)) ?? "", 10);
     this.chart = chart;
-    this.point = first && linked >= 0 && linked < chart.labels.length ? linked : chart.marked;
+    this.point = first && linked >= 0 && linked < chart.labels.length ? linked : same ? this.point : chart.marked;
     this.hover = null;
     this.build();
     this.table.show(chart);
-    if (!first) history.replaceState(history.state, "", this.link()); // a point of other numbers means nothing here
+    if (!first) this.keep(); // a point of other numbers means nothing here
   }
 
   parameter(chart = this.chart) { return `${chart.name}.point`; }
@@ -71,7 +78,7 @@ class Curves {
 
   choose(point) {
     this.point = point;
-    history.replaceState(history.state, "", this.link());
+    this.keep();
     this.paint();
   }
 
@@ -129,6 +136,12 @@ class Curves {
     return save(await (kind === "png" ? pngOf : svgOf)(this.theme, this.picture, this.caption()), name);
   }
 
+  /** The URL says which point is chosen. */
+  keep() {
+    const link = this.link();
+    if (link !== location.href) history.replaceState(history.state, "", link);
+  }
+
   link() {
     const url = new URL(location.href);
     if (this.point === null || this.point === this.chart.marked) url.searchParams.delete(this.parameter());
@@ -152,6 +165,7 @@ class Curves {
   }
 
   close() {
+    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
   }

@@ -21,8 +21,12 @@ def test_by_hand_is_the_module() -> None:
     assert hand.mean == pytest.approx(float(x.mean()))
     assert hand.variance == pytest.approx(float(x.var(unbiased=False)))
     assert hand.root == pytest.approx((hand.variance + 1e-3) ** 0.5)
-    assert float(hand.standard.mean()) == pytest.approx(0, abs=1e-12)
-    assert float(hand.standard.var(unbiased=False)) == pytest.approx(hand.variance / (hand.variance + 1e-3))
+    assert hand.standard_mean == pytest.approx(float(hand.standard.mean()), abs=1e-12) == pytest.approx(0, abs=1e-12)
+    assert (
+        hand.standard_variance
+        == float(hand.standard.var(unbiased=False))
+        == pytest.approx(hand.variance / (hand.variance + 1e-3))
+    )
 
 
 def test_by_hand_is_what_the_model_computed(translator: Translator) -> None:

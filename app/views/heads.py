@@ -11,7 +11,10 @@ from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of
 from app.views.heads_norms import beyond
 from app.views.heads_off import off
 from app.views.heads_several import several
-from model.analysis.what_if import spread
+from model.analysis.agreement import prediction_difference
+from model.analysis.norms import added
+from model.analysis.rollout import rollout
+from model.analysis.what_if import spread, without_head
 from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.trace import Trace
@@ -47,7 +50,15 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         formulas=equations(atlas, trace),
         shapes=sizes(atlas, trace),
         what_if=lambda: what_if(selection, atlas, trace),
-        code=(MultiHeadAttention.forward, MultiHeadAttention.split, MultiHeadAttention.merge),
+        code=(
+            MultiHeadAttention.forward,
+            MultiHeadAttention.split,
+            MultiHeadAttention.merge,
+            without_head,
+            added,
+            rollout,
+            prediction_difference,
+        ),
     )
 
 

@@ -67,8 +67,8 @@ def test_every_page_has_the_whole_frame_in_both_languages(open_app: OpenApp, pag
     app = open_app(page, lang=lang, text=SENTENCE, model="en-fr")
     for word in words:
         assert word in shown(app)
-    assert len(app.get("download_button")) == 1
-    assert len(app.code) == len(app.expander) >= 2
+    assert len(app.get("download_button")) >= 1
+    assert len(app.expander) >= len(app.code) >= 2
     assert "def forward" in "".join(element.value for element in app.code)
     assert app.latex
     assert app.page_link[-1].value.endswith(("Heads", "Translate", "注意力头", "翻译"))

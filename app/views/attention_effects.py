@@ -47,8 +47,14 @@ def travelled(selection: session.Selection, trace: Trace, place: session.Place, 
     )
     shown = [_stream(trace, stack, entries) for stack, entries in stacks.items()]
     scenes = [
-        Scene(stack, text(f"attention_edit.scene_{stack}"), (stack,), note=text("attention_edit.travelled_note"))
-        for stack in stacks
+        Scene(
+            stack,
+            text(f"attention_edit.scene_{stack}"),
+            (stack,),
+            note=text("attention_edit.travelled_note"),
+            cell=edited.most_changed(entries),
+        )
+        for stack, entries in stacks.items()
     ]
     caption = picture.caption(selection, trace)
     matrices(pack(scenes, shown, text=section("matrices"), caption=caption, name="travelled"), key="attention_edit_travelled")

@@ -204,3 +204,9 @@ def _rows(atlas: Translator, before: Trace, after: Trace, count: int) -> tuple[R
 def positions(entries: Sequence[Travelled]) -> Float[Tensor, "sublayer token"]:
     """The norms of the differences, one row a sublayer, one column a position."""
     return torch.stack([entry.positions for entry in entries])
+
+
+def most_changed(entries: Sequence[Travelled]) -> tuple[int, int]:
+    """The sublayer and the position that changed most."""
+    sublayer, position = divmod(int(positions(entries).argmax()), len(entries[0].positions))
+    return sublayer, position

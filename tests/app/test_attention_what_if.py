@@ -9,6 +9,7 @@ from app.components.curves import unpack as unpack_chart
 from app.components.matrices import unpack
 from app.text import sentences
 from app.views import html
+from app.views.layers_place import small
 from model.analysis import variants
 from tests.app.conftest import said
 
@@ -54,9 +55,9 @@ def test_without_scaling_the_numbers_are_those_of_the_larger_scores() -> None:
     bars = unpack_chart(chart.proto.bytes)
     assert bars["labels"] == right["rows"]["labels"]
     assert bars["series"][1]["values"] == pytest.approx(entropies, abs=1e-5)
-    assert html.number(sum(entropies) / len(entropies), 3) in said(app)
+    assert small(sum(entropies) / len(entropies)) in said(app)
     norms = [float((row.diag() - torch.outer(row, row)).norm()) for row in after]
-    assert html.number(sum(norms) / len(norms), 3) in said(app)
+    assert small(sum(norms) / len(norms)) in said(app)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

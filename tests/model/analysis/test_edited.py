@@ -87,6 +87,7 @@ def test_what_lies_before_the_edit_does_not_change(atlas: Translator, trace: Tra
     assert [entry.relative > 0 for entry in found.decoder] == [False] * 7 + [True] * 2
     assert not any(entry.relative for entry in found.encoder)
     assert [entry.reached for entry in found.decoder[-2:]] == [1, 1]
+    assert edited.most_changed(found.decoder)[1] == 3
     assert [row for row, entry in enumerate(found.rows) if entry.moved] == [3] == [found.most_moved]
 
 

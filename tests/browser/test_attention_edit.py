@@ -1,0 +1,77 @@
+"""Edit and recompute in a browser: a score set by keyboard, what follows against the model, the link, undo; a wrong variant."""
+
+import pytest
+import torch
+from playwright.sync_api import Locator, Page, expect
+
+import model
+from model.trace import Trace
+from tests.browser.application import settle
+from tests.browser.conftest import OpenPage
+
+pytestmark = pytest.mark.browser
+TEXT, PATH = "The cat sees the other cat.", "decoder.layers.1.cross_attention"
+PLACE = {"attention": "decoder.cross_attention", "layer": 1, "head": 2}
+
+
+def number(text: str) -> float:
+    return float(text.replace("\N{MINUS SIGN}", "-"))
+
+
+def picture(page: Page, key: str = "attention_edit_matrices") -> Locator:
+    return page.locator(f".st-key-{key}").get_by_test_id("matrices")
+
+
+def edited() -> Trace:
+    def edit(scores: torch.Tensor) -> torch.Tensor:
+        made = scores.clone()
+        made[0, 2, 2, 1] = -6.5
+        return made
+
+    return model.load("en-fr").trace(TEXT, edits={f"{PATH}.scores": edit})
+
+
+def test_a_score_is_set_and_all_that_follows_is_the_models(open_page: OpenPage) -> None:
+    page = open_page("attention", text=TEXT, model="en-fr", **PLACE)
+    trace, after = model.load("en-fr").trace(TEXT), edited()
+
+    # Row 2, key 1, by keyboard; the box holds what the trace holds.
+    picture(page).get_by_test_id("matrix-scores").focus()
+    for key in ("Control+Home", "ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(picture(page)).to_have_attribute("data-cell", "2,1")
+    box = picture(page).get_by_test_id("edit-value")
+    assert number(box.input_value()) == pytest.approx(float(trace[f"{PATH}.scores"].tensor[0, 2, 2, 1]), abs=6e-5)
+    box.fill("-6.5")
+    box.press("Enter")
+    main = page.get_by_test_id("stMain")
+    expect(main).to_contain_text("The same translation now has log P")
+    said = main.inner_text().split("now has log P = ")[1].split(";")[0]
+    assert number(said) == pytest.approx(sum(after.log_probabilities), abs=6e-3)
+
+    # The weights of that row, in the picture, are those of the edited pass.
+    picture(page).get_by_test_id("matrix-scores").press("n")
+    picture(page).get_by_test_id("matrix-weights").focus()
+    page.keyboard.press("ArrowRight")
+    expect(picture(page)).to_have_attribute("data-cell", "2,2")
+    live = picture(page).get_by_test_id("live").inner_text()
+    now, before = (number(part.split()[-1].rstrip(".")) for part in live.split(";")[:1] + live.split("before the change")[-1:])
+    assert now == pytest.approx(float(after[f"{PATH}.weights"].tensor[0, 2, 2, 2]), abs=6e-5)
+    assert before == pytest.approx(float(trace[f"{PATH}.weights"].tensor[0, 2, 2, 2]), abs=6e-5)
+
+    # The link reopens the edit; undo takes it back.
+    settle(page)
+    assert "edits=s_2_1_-6.5" in page.url
+    page.reload()
+    expect(main).to_contain_text(f"now has log P = {said}")
+    page.get_by_role("button", name="Undo the last").click()
+    expect(main).to_contain_text("Nothing is edited yet")
+    settle(page)
+    assert "edits=" not in page.url
+
+    # What if: another variant shows its damage, and stands in the URL.
+    page.locator(".st-key-attention_variant").get_by_text("softmax ran down the columns").click()
+    expect(page.locator(".st-key-what_if")).to_contain_text("Rows should add up to 1.")
+    expect(picture(page, "what_if_maps")).to_be_visible()
+    settle(page)
+    assert "variant=queries" in page.url

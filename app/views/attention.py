@@ -11,6 +11,7 @@ from app.components.matrices import matrices, pack
 from app.text import section, text
 from app.views import html, picture
 from app.views.anatomy import Anatomy, Export, Formula, Section, model_of, show, tell
+from app.views.attention_edit import edit_block
 from app.views.attention_questions import questions
 from app.views.attention_scenes import labels, matrices_of, scenes_of
 from app.views.attention_tables import tables
@@ -50,6 +51,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace, pla
         sections=(
             Section("attention.flow_title", lambda: tables(selection, atlas, steps)),
             Section("attention.questions", lambda: questions(trace, steps, cell[0])),
+            Section("attention.edit_title", lambda: edit_block(selection, atlas, trace, place)),
         ),
         formulas=equations(trace, steps, cell),
         what_if=lambda: what_if(selection, atlas, trace, place),

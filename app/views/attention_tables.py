@@ -56,10 +56,11 @@ def _own() -> Sizes | None:
     with st.container(horizontal=True, key="own_sizes"):
         numbers = [
             st.number_input(
-                key.removeprefix("own_"), min_value=1, max_value=analysis.LARGEST_SIZE, value=first, step=1, key=key, width=130
+                key.removeprefix("own_"), min_value=1, max_value=analysis.LARGEST_SIZE, value=first, step=1, key=key, width=130,
+                bind="query-params", required=True,
             )
             for key, first in OWN.items()
-        ]
+        ]  # fmt: skip
     try:
         return analysis.own_sizes(*numbers)
     except ConfigError as error:

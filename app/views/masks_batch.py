@@ -20,6 +20,8 @@ def together(selection: session.Selection, atlas: Translator, place: session.Pla
     """The sentence with a shorter and a longer one: the batch, its masks, and one sentence's map alone and padded."""
     session.begin_run()
     html.prose("masks.batch_idea")
+    if not st.toggle(text("masks.batch_show"), key="batch", bind="query-params"):  # three more passes: only when asked for
+        return
     others = companions(selection)
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_row"):
         sides = {side: text(f"masks.side_{side}") for side in padding.SIDES}

@@ -115,6 +115,7 @@ def test_labels_keep_their_order_whatever_they_look_like(open_app: OpenApp) -> N
     app = open_app("masks", lang="en", model="en-fr", text=AWKWARD, attention="encoder.self_attention", layer="0", head="0")
     trace = session.trace("en-fr", AWKWARD)
     labels = [token.label for token in trace.source]
+    app.toggle(key="batch").set_value(True).run()
     header = unpack(payloads(app)[0])
     assert header["rows"] == labels[: masking.LARGEST]
     assert header["produced"] is None
@@ -128,6 +129,7 @@ def test_labels_keep_their_order_whatever_they_look_like(open_app: OpenApp) -> N
 def test_padding_changes_nothing_unless_it_is_forgotten(open_app: OpenApp) -> None:
     place = {**PLACE, "attention": "encoder.self_attention"}
     app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, **place)
+    app.toggle(key="batch").set_value(True).run()
     number = re.search(r"by more than\s+(\S+)", shown(app))
     assert number
     assert number[1] == "0" or "10⁻" in shown(app)

@@ -1,11 +1,11 @@
 // The same mask as lines: who sees whom. Queries on the left, keys on the right; the row in play stands out.
 import { elide, widthOf } from "./labels.js";
 
-const ROOM = 120, PITCH = 24, TOP = 26;
+const ROOM = 120, PITCH = 24, TOP = 26, HEAD = 11.5;
 
-export function layoutLines(theme, rows, room) {
+export function layoutLines(theme, rows, text, room) {
   const size = 13.5, labels = rows.map(label => elide(theme, label, Math.min(ROOM, room * 0.3), size, 700));
-  const side = Math.ceil(Math.max(24, ...labels.map(label => widthOf(theme, label, size, 700)))) + 14;
+  const side = Math.ceil(Math.max(widthOf(theme, text.rows, HEAD), widthOf(theme, text.columns, HEAD), ...labels.map(label => widthOf(theme, label, size, 700)))) + 14;
   const width = Math.max(side * 2 + 90, Math.min(room, side * 2 + 300)), pitch = rows.length > 20 ? 20 : PITCH;
   return { size, labels, side, width, pitch, top: TOP, height: TOP + rows.length * pitch + 8, left: side, right: width - side };
 }
@@ -25,8 +25,8 @@ export const lineBox = (g, row) => ({ x: 0, y: g.top + row * g.pitch, w: 10, h: 
 export function drawLines(surface, theme, g, mask, { text, cursor }, view) {
   const { size, cells } = mask;
   surface.clip({ x: 0, y: 0, w: view.w, h: view.h }, () => surface.shift(-view.x, -view.y, () => {
-    surface.text({ text: text.rows, x: g.left - 8, y: 9, size: 11.5, align: "right", fill: theme.muted });
-    surface.text({ text: text.columns, x: g.right + 8, y: 9, size: 11.5, fill: theme.muted });
+    surface.text({ text: text.rows, x: g.left - 8, y: 9, size: HEAD, align: "right", fill: theme.muted });
+    surface.text({ text: text.columns, x: g.right + 8, y: 9, size: HEAD, fill: theme.muted });
     for (const front of [false, true]) {
       for (let at = 0; at < size * size; at++) {
         const row = Math.floor(at / size), col = at % size, on = cursor && (cursor.row === row || (cursor.row === null && cursor.col === col));

@@ -194,7 +194,7 @@ class MaskPainter {
     if (!this.width) return;
     const beside = this.inner > 760, room = beside ? Math.min(this.inner * 0.56, 620) : this.inner;
     this.painter.fit(room);
-    this.lineGeometry = layoutLines(this.theme, this.header.rows, beside ? this.inner - this.painter.geometry.width - BETWEEN : this.inner);
+    this.lineGeometry = layoutLines(this.theme, this.header.rows, this.header.text, beside ? this.inner - this.painter.geometry.width - BETWEEN : this.inner);
     this.lines.fit(this.lineGeometry.width, this.lineGeometry.height, 680);
     this.show();
     this.paint();

@@ -82,7 +82,7 @@ def test_wrong_ways_to_mask_a_decoder(atlas: Translator, trace: Trace) -> None:
     assert renormalised.future == pytest.approx(0, abs=1e-4)
     assert after.future > 0.01  # the future stands in the sum that the past was divided by
     assert min(before.future, off.future, flipped.future) > 0.01
-    assert min(before.loss, after.loss, off.loss, flipped.loss) > right.loss
+    assert min(before.loss, off.loss, flipped.loss) > right.loss != after.loss
     assert renormalised.loss == pytest.approx(right.loss, abs=1e-4)
     alone = painted(atlas, trace, "decoder.self_attention", 0, 0, "none")
     assert (off.loss, off.future) == (alone.loss, alone.future)

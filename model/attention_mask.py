@@ -28,7 +28,7 @@ def both(causal_mask: Bool[Tensor, "query key"], padding_mask: Bool[Tensor, "bat
 
 
 def surely_no_empty_row(attention_mask: Bool[Tensor, "batch query key"]) -> bool:
-    """True if each query may attend to some key; False also where looking means to wait (a GPU, a compiler) or is vain (meta)."""
-    if is_compiling() or attention_mask.is_cuda or attention_mask.is_meta:
+    """True if each query may attend to some key; False also where looking would mean to wait (a GPU, a compiler)."""
+    if is_compiling() or attention_mask.is_cuda:
         return False
     return bool(attention_mask.any(dim=-1).all())

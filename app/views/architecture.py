@@ -1,6 +1,5 @@
 """Architecture: the loaded model as a diagram of its modules, with this sentence's shapes on every arrow."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 
 import streamlit as st
@@ -12,7 +11,8 @@ from app.text import template, text
 from app.views import html, picture
 from app.views.anatomy import Anatomy, Formula, Shape, model_of, show, tell
 from model.analysis import sizes
-from model.analysis.architecture import Architecture, Box, drawn, of_translator
+from model.analysis.architecture import drawn, of_translator
+from model.analysis.diagram import Architecture, Box
 from model.config import paper_base
 from model.layers import DecoderLayer, EncoderLayer, Residual
 from model.trace import Trace
@@ -62,7 +62,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         lambda: stage(selection, atlas, trace, found),
         formulas=equations(atlas, trace, found),
         shapes=shapes(atlas, trace),
-        what_if=lambda: what_if(selection, found),
+        what_if=lambda: what_if(selection),
         code=(EncoderDecoder.encode, EncoderDecoder.decode, EncoderLayer.forward, DecoderLayer.forward, Residual.forward, drawn),
     )
 
@@ -189,8 +189,8 @@ def shapes(atlas: Translator, trace: Trace) -> list[Shape]:
 
 
 @st.fragment
-def what_if(selection: session.Selection, found: Architecture) -> None:
-    """The same sentence in an untrained model with other settings: its diagram, and both counts."""
+def what_if(selection: session.Selection) -> None:
+    """The same sentence in an untrained model with other settings: both counts, and its diagram."""
     session.begin_run()
     html.prose("architecture.what_if_idea")
     name = st.segmented_control(
@@ -203,37 +203,22 @@ def what_if(selection: session.Selection, found: Architecture) -> None:
     )
     if not name:
         return
-    other = session.measured(sizes.variant, selection, name)
     html.prose(f"architecture.what_if_{name}_idea")
-    compared(sizes.by_part(found), other, found)
-    with st.expander(text("architecture.diagram.picture"), on_change="rerun", key="architecture_what_if_drawn") as opened:
-        if opened.open:
-            architecture_diagram(
-                pack(
-                    asdict(other.drawn),
-                    tokens={},
-                    opens={},
-                    layer=0,
-                    text=labels(),
-                    caption={"model": text(f"architecture.what_if_{name}"), "source": "", "target": ""},
-                    writes=False,
-                ),
-                key=f"architecture_what_if_{name}",
-            )
+    compare(selection, name)
+    with st.expander(text("architecture.what_if_diagram"), on_change="rerun", key="architecture_what_if_drawn") as drawing:
+        if drawing.open:
+            untrained(selection, name)
 
 
-def compared(here: Mapping[str, int], other: sizes.Variant, found: Architecture) -> None:
+def compare(selection: session.Selection, name: str) -> None:
     """Parameters by part and operations, both models."""
-    there = sizes.by_part(other.drawn)
-    layers = {
-        column.path: {"here": len(column.layers), "there": len(beside.layers)}
-        for column, beside in zip(found.columns, other.drawn.columns, strict=False)
-    }
-    rows = [
-        (html.sentence(f"architecture.what_if_{part}", **layers.get(part, {})), f"{here[part]:,}", f"{there.get(part, 0):,}")
-        for part in here
-    ]
-    rows.append((html.sentence("architecture.what_if_flops"), f"{other.flops_before:,}", f"{other.flops:,}"))
+    counts = session.measured_model(sizes.compared, selection.model, name)
+    rows = []
+    for part, here in counts.here.items():
+        layers = {"here": counts.layers_here[part], "there": counts.layers_there[part]} if part in counts.layers_here else {}
+        rows.append((html.sentence(f"architecture.what_if_{part}", **layers), f"{here:,}", f"{counts.there[part]:,}"))
+    here, there = session.measured(sizes.operations, selection, name)
+    rows.append((html.sentence("architecture.what_if_flops"), f"{here:,}", f"{there:,}"))
     html.table(
         {
             text("architecture.what_if_part"): "rich",
@@ -242,6 +227,23 @@ def compared(here: Mapping[str, int], other: sizes.Variant, found: Architecture)
         },
         rows,
         text("architecture.what_if_caption"),
+    )
+
+
+def untrained(selection: session.Selection, name: str) -> None:
+    """The diagram of the other model; its boxes open no page, since there is nothing to look at inside."""
+    title = text("architecture.what_if_untrained", name=text(f"architecture.what_if_{name}"))
+    architecture_diagram(
+        pack(
+            asdict(session.measured(sizes.variant, selection, name)),
+            tokens={},
+            opens={},
+            layer=0,
+            text=labels(),
+            caption={"model": title, "source": "", "target": ""},
+            writes=False,
+        ),
+        key=f"architecture_what_if_{name}",
     )
 
 

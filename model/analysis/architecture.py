@@ -1,109 +1,26 @@
-"""A model as a diagram: boxes and arrows read from its module tree and from the trace of a forward pass.
+"""The diagram of a model, read from its module tree and from the trace of a forward pass.
 
 Nothing is listed beforehand. Stacks, layers, sublayers and norms are the modules that are there, in the order in which the trace
 recorded them; which sentence a stack reads, where cross-attention takes its keys from, and whether the future is hidden
 are read from the trace as well. So a model that is built otherwise is drawn otherwise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from model.analysis.diagram import Architecture, Arrow, Box, Column, Flow, Role
 from model.attention import MultiHeadAttention
-from model.config import ModelConfig
 from model.embedding import InputEmbedding
 from model.layers import FeedForward, Residual
-from model.trace import Activation, Trace, tracing
-from model.transformer import EncoderDecoder, Stack
+from model.trace import Activation, Trace
+from model.transformer import Stack
 from model.translator import Translator
-
-Role = Literal["flow", "residual", "memory", "mask", "position"]
 
 SYMBOLS = {"head": "h", "head_dim": "d_k", "vocab": "V"}
 LENGTHS = {"source": "L_s", "target": "L_t"}
-
-
-@dataclass(frozen=True)
-class Flow:
-    """What runs along an arrow: its path in the trace ("" if it is not recorded), its axes as symbols, its sizes."""
-
-    path: str
-    symbols: tuple[str, ...]
-    sizes: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Box:
-    """One step of the computation.
-
-    `path` is its place in the module tree, "" for a function without parameters, and `module` the name of its class.
-    `stack` is the path of the stack it belongs to and `layer` its layer there, None before and after the layers.
-    `inputs` are what enters, `output` what leaves, `inside` what it computes in between: the weights of an attention, the
-    hidden units of feed-forward. `parameters` counts its own; `shared_with` names the boxes that
-    use one of the same matrices, and `new_parameters` leaves out what an earlier box has counted already.
-    """
-
-    id: str
-    kind: str
-    path: str
-    module: str
-    stack: str
-    layer: int | None
-    inputs: tuple[Flow, ...]
-    output: Flow
-    inside: Flow | None = None
-    notes: tuple[str, ...] = ()
-    parameters: int = 0
-    new_parameters: int = 0
-    shared_with: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """What flows from one box into another."""
-
-    start: str
-    end: str
-    role: Role
-    flow: Flow
-
-
-@dataclass(frozen=True)
-class Column:
-    """A stack of layers: its path, the sentence along it ("source" or "target"), the paths and parameters of its layers."""
-
-    path: str
-    sentence: str
-    layers: tuple[str, ...]
-    layer_parameters: tuple[int, ...]
-    parameters: int
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """A whole model: boxes in the order in which data flows, the arrows between them, one column for each stack."""
-
-    boxes: tuple[Box, ...]
-    arrows: tuple[Arrow, ...]
-    columns: tuple[Column, ...]
-    parameters: int
-
-    def box(self, id: str) -> Box:
-        """The box of this id; KeyError if there is none."""
-        return {box.id: box for box in self.boxes}[id]
-
-    def sublayer(self, box: Box) -> Box | None:
-        """The attention or feed-forward that a norm, sum or mask belongs to, or that it is; None outside the layers."""
-        if box.layer is None:
-            return None
-        if box.kind in {"norm", "mask"}:
-            return next(self.box(arrow.end) for arrow in self.arrows if arrow.start == box.id)
-        if box.kind in {"add", "add_norm"}:
-            return next(self.box(arrow.start) for arrow in self.arrows if arrow.end == box.id and arrow.role == "flow")
-        return box
 
 
 def of_translator(atlas: Translator, trace: Trace) -> Architecture:
@@ -111,21 +28,12 @@ def of_translator(atlas: Translator, trace: Trace) -> Architecture:
     return drawn(atlas.model, trace)
 
 
-def sketched(config: ModelConfig, source: int, target: int) -> Architecture:
-    """The diagram of a model of these settings that nobody has trained, for sentences of these lengths in tokens.
+def drawn(model: nn.Module, trace: Mapping[str, Activation], counted: nn.Module | None = None) -> Architecture:
+    """The diagram of any model made of this project's modules, and of what one forward pass recorded in it.
 
-    Its modules are real, but made on PyTorch's `meta` device, where a tensor has a shape and no numbers: the paper's
-    big model costs milliseconds.
+    Parameters are counted on `counted`, a model with the same module tree, if one is given.
     """
-    with torch.device("meta"), tracing() as recording:
-        untrained = EncoderDecoder(config).eval()
-        untrained(torch.zeros(1, source, dtype=torch.long), torch.zeros(1, target, dtype=torch.long))
-    return drawn(untrained, recording.activations)
-
-
-def drawn(model: nn.Module, trace: Mapping[str, Activation]) -> Architecture:
-    """The diagram of any model made of this project's modules, and of what one forward pass recorded in it."""
-    walk = _Walk(trace)
+    walk = _Walk(trace, dict((counted or model).named_modules()))
     modules = dict(model.named_modules())
     embeddings = {path: module for path, module in modules.items() if isinstance(module, InputEmbedding)}
     stacks = {path: module for path, module in modules.items() if isinstance(module, Stack)}
@@ -134,7 +42,7 @@ def drawn(model: nn.Module, trace: Mapping[str, Activation]) -> Architecture:
         walk.column(path, stacks[path], embeddings)
     head = {name: child for name, child in model.named_children() if name not in embeddings and name not in stacks}
     walk.head(head)
-    return walk.finished(stacks)
+    return walk.finished()
 
 
 def flow(activation: Activation, keep: int | None = None) -> Flow:
@@ -153,8 +61,6 @@ def hides_the_future(trace: Mapping[str, Activation], attention: str) -> bool:
     scores, masked = trace[f"{attention}.scores"].tensor, trace[f"{attention}.masked"].tensor
     if masked is scores:
         return False
-    if masked.is_meta:  # no numbers to look at; without padding, the one mask that there can be is the causal one
-        return True
     later = torch.ones(masked.shape[-2:], dtype=torch.bool, device=masked.device).triu(1)
     return bool(later.any()) and bool(torch.isneginf(masked[..., later]).all())
 
@@ -164,9 +70,9 @@ class _Walk:
     """Boxes and arrows found so far; `last` is the box whose output flows on."""
 
     trace: Mapping[str, Activation]
+    modules: Mapping[str, nn.Module]  # on which parameters are counted, by path
     boxes: list[Box] = field(default_factory=list)
     arrows: list[Arrow] = field(default_factory=list)
-    modules: dict[str, nn.Module] = field(default_factory=dict)
     ends: dict[str, str] = field(default_factory=dict)  # of each sentence, the box at the end of its stack
     stack: str = ""
     layer: int | None = None
@@ -188,8 +94,6 @@ class _Walk:
         name = type(module).__name__ if module else ""
         box = Box(id or path, kind, path, name, self.stack, self.layer, tuple(inputs), output, inside, tuple(notes))
         self.boxes.append(box)
-        if module:
-            self.modules[box.id] = module
         return box.id
 
     def arrow(self, start: str, end: str, role: Role, what: Flow) -> None:
@@ -307,35 +211,35 @@ class _Walk:
     def output_of(self, id: str) -> Flow:
         return next(box.output for box in self.boxes if box.id == id)
 
-    def finished(self, stacks: Mapping[str, Stack]) -> Architecture:
+    def finished(self) -> Architecture:
         """With the parameters counted, each matrix once."""
         users: dict[int, list[str]] = {}
-        for id, module in self.modules.items():
-            for parameter in module.parameters():
-                users.setdefault(_identity(parameter), []).append(id)
+        for box in self.boxes:
+            for parameter in self.held(box):
+                users.setdefault(id(parameter), []).append(box.id)
         boxes = tuple(self.counted(box, users) for box in self.boxes)
-        columns = tuple(_column(path, stacks[path], self.trace) for path in dict.fromkeys(box.stack for box in boxes))
+        columns = tuple(self.column_of(path) for path in dict.fromkeys(box.stack for box in boxes))
         return Architecture(boxes, tuple(self.arrows), columns, sum(box.new_parameters for box in boxes))
 
+    def held(self, box: Box) -> list[nn.Parameter]:
+        """The parameters of a box. Boxes that share a matrix hold the same object."""
+        return list(self.modules[box.path].parameters()) if box.module else []
+
     def counted(self, box: Box, users: Mapping[int, Sequence[str]]) -> Box:
-        if box.id not in self.modules:
-            return box
-        held = list(self.modules[box.id].parameters())
-        others = dict.fromkeys(user for parameter in held for user in users[_identity(parameter)] if user != box.id)
-        new = [parameter for parameter in held if users[_identity(parameter)][0] == box.id]
+        held = self.held(box)
+        others = dict.fromkeys(user for parameter in held for user in users[id(parameter)] if user != box.id)
+        new = [parameter for parameter in held if users[id(parameter)][0] == box.id]
         return replace(box, parameters=_count(held), new_parameters=_count(new), shared_with=tuple(others))
 
+    def column_of(self, path: str) -> Column:
+        layers = {
+            name: _count(module.parameters())
+            for name, module in self.modules.items()
+            if name.rpartition(".")[0] == f"{path}.layers"
+        }
+        sentence = self.trace[f"{path}.output"].spans["token"]
+        return Column(path, sentence, tuple(layers), tuple(layers.values()), _count(self.modules[path].parameters()))
 
-def _column(path: str, stack: Stack, trace: Mapping[str, Activation]) -> Column:
-    layers = {f"{path}.layers.{name}": _count(layer.parameters()) for name, layer in stack.layers.named_children()}
-    sentence = trace[f"{path}.output"].spans["token"]
-    return Column(path, sentence, tuple(layers), tuple(layers.values()), _count(stack.parameters()))
 
-
-def _count(parameters: Iterator[nn.Parameter] | Sequence[Tensor]) -> int:
+def _count(parameters: Iterable[nn.Parameter]) -> int:
     return sum(parameter.numel() for parameter in parameters)
-
-
-def _identity(parameter: Tensor) -> int:
-    """Two modules that share a matrix hold the same object. (Its memory says nothing on the meta device.)"""
-    return id(parameter)

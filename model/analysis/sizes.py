@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from model import cost
-from model.analysis.architecture import Architecture, sketched
+from model.analysis.diagram import Architecture
+from model.analysis.sketch import sketched
 from model.config import ModelConfig, paper_base, paper_big
 from model.trace import Trace
 from model.translator import Translator
@@ -29,13 +30,13 @@ class StackTerms:
 
 
 @dataclass(frozen=True)
-class Variant:
-    """The same model with other settings, untrained: its diagram, and the operations of one pass over the same lengths."""
+class Compared:
+    """Parameters by part and layers by stack: here, and in the same model with other settings."""
 
-    config: ModelConfig
-    drawn: Architecture
-    flops: int
-    flops_before: int
+    here: dict[str, int]
+    there: dict[str, int]
+    layers_here: dict[str, int]
+    layers_there: dict[str, int]
 
 
 def by_part(drawn: Architecture) -> dict[str, int]:
@@ -93,10 +94,22 @@ SETTINGS: dict[str, Callable[[ModelConfig], ModelConfig]] = {
 }
 
 
-def variant(atlas: Translator, trace: Trace, name: str) -> Variant:
-    """The model with the settings `name` (see `SETTINGS`), for sentences as long as those of the trace."""
-    config = SETTINGS[name](atlas.config)
-    source, target = len(trace.source), len(trace.target)
-    return Variant(
-        config, sketched(config, source, target), cost.flops(config, source, target), cost.flops(atlas.config, source, target)
-    )
+def compared(atlas: Translator, name: str) -> Compared:
+    """The model beside one with the settings `name` (see `SETTINGS`). No sentence changes these counts."""
+    here, there = (sketched(config, 1, 1) for config in (atlas.config, SETTINGS[name](atlas.config)))
+    return Compared(by_part(here), by_part(there), _layers(here), _layers(there))
+
+
+def _layers(drawn: Architecture) -> dict[str, int]:
+    return {column.path: len(column.layers) for column in drawn.columns}
+
+
+def operations(atlas: Translator, trace: Trace, name: str) -> tuple[int, int]:
+    """Floating-point operations of one forced pass over this pair of sentences: here, and with the settings `name`."""
+    lengths = len(trace.source), len(trace.target)
+    return cost.flops(atlas.config, *lengths), cost.flops(SETTINGS[name](atlas.config), *lengths)
+
+
+def variant(atlas: Translator, trace: Trace, name: str) -> Architecture:
+    """The diagram with the settings `name`, for sentences as long as those of the trace."""
+    return sketched(SETTINGS[name](atlas.config), len(trace.source), len(trace.target))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.components.architecture import LABELS, MODULES, pack
-from model.analysis.architecture import sketched
+from model.analysis.sketch import sketched
 from tests.model import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from model import Translator, attention_mask, cost
-from model.analysis.architecture import Architecture, drawn, of_translator, sketched
+from model.analysis.architecture import drawn, of_translator
+from model.analysis.diagram import Architecture
+from model.analysis.sketch import sketched
 from model.config import ModelConfig, paper_base, paper_big
 from model.embedding import InputEmbedding, count_positions
 from model.layers import EncoderLayer

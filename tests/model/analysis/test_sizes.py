@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from model import Translator, cost
-from model.analysis.architecture import of_translator, sketched
-from model.analysis.sizes import SETTINGS, by_part, stack_terms, variant
+from model.analysis.architecture import of_translator
+from model.analysis.sizes import SETTINGS, by_part, compared, operations, stack_terms, variant
+from model.analysis.sketch import sketched
 from model.config import paper_base
 from tests.model import tiny
 
@@ -34,16 +35,23 @@ def test_the_papers_base_model_adds_up_as_published() -> None:
 def test_each_variant_changes_what_it_says(translator: Translator) -> None:
     trace = translator.trace("I love you.", "Je t'aime." if translator.name == "shared" else "我爱你。")
     kinds = {box.kind for box in of_translator(translator, trace).boxes}
-    for name in SETTINGS:
+    for name in ("norm", "positions", "tie"):  # those of the paper are drawn above
+        config = SETTINGS[name](translator.config)
         found = variant(translator, trace, name)
-        assert found.drawn.parameters == cost.parameters(found.config)
-        assert found.drawn.box("decoder:tokens").output.sizes == (len(trace.target),)
-        assert found.flops_before == cost.flops(translator.config, len(trace.source), len(trace.target))
-        others = {box.kind for box in found.drawn.boxes}
+        assert found.parameters == cost.parameters(config)
+        assert found.box("decoder:tokens").output.sizes == (len(trace.target),)
+        assert found.box("encoder:tokens").output.sizes == (len(trace.source),)
+        lengths = len(trace.source), len(trace.target)
+        assert operations(translator, trace, name) == (cost.flops(translator.config, *lengths), cost.flops(config, *lengths))
+        beside = compared(translator, name)
+        assert beside.here == cost.parameters_by_part(translator.config)
+        assert beside.there == cost.parameters_by_part(config)
+        assert beside.layers_there == {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+        others = {box.kind for box in found.boxes}
         if name == "norm":
             assert ("add_norm" in kinds) != ("add_norm" in others)
-            assert replace(found.config, norm=translator.config.norm) == translator.config
+            assert replace(config, norm=translator.config.norm) == translator.config
         if name == "positions":
             assert ("position" in kinds) != ("position" in others)
         if name == "tie":
-            assert all(not box.shared_with for box in found.drawn.boxes)
+            assert all(not box.shared_with for box in found.boxes)

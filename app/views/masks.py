@@ -173,7 +173,11 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
     matrices(message, key="masks_effect")
     html.prose("masks.effect_loss", before=html.number(found.loss_before, 3), after=html.number(found.loss, 3),
                changed=found.changed, rows=len(trace.produced))  # fmt: skip
-    html.prose("masks.effect_future" if found.future else "masks.effect_past", future=html.number(found.future, 3))
+    if found.ahead is None:
+        html.prose("masks.effect_past", future=html.number(found.future, 3))
+    else:
+        token = trace.target[found.ahead].label
+        html.prose("masks.effect_future", future=html.number(found.future, 3), position=found.ahead, token=token)
     by_token(trace, found)
     if st.button(text("masks.write"), key="masks_write"):
         written = session.measured(painted.written, selection, *at)

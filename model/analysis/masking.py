@@ -98,6 +98,12 @@ def chosen(text: str, own: Bool[Tensor, "length length"]) -> Bool[Tensor, "lengt
     return preset(text, len(own)) if text in PRESETS else fitted(from_link(text), own)
 
 
+def furthest_ahead(mask: Bool[Tensor, "length length"]) -> int | None:
+    """The last key that an earlier query may attend to; None where nobody sees ahead."""
+    keys = mask.triu(1).any(dim=0).nonzero()
+    return int(keys.max()) if len(keys) else None
+
+
 # ----- what gets through
 
 

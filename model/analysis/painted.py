@@ -12,7 +12,7 @@ from model.analysis.forced import KEPT_FOR_LEAK, freely, leak, repeated
 from model.analysis.what_if import masked_with
 from model.decoding import tokens_allowed
 from model.tokenizer import Token
-from model.trace import Edit, Trace
+from model.trace import Edit, Trace, tracing
 from model.translator import Translator
 
 ATTENTIONS = ("decoder.self_attention", "encoder.self_attention")
@@ -24,8 +24,9 @@ class Painted:
 
     `before` and `after` are the weights of the chosen head, `log_probabilities` those of the trace's produced tokens under the
     painted mask, `likeliest` the token that each row now finds likeliest and `likeliest_before` the one that it found before.
-    The losses are nats a token, the last `</s>` included. `future` is how much a later token changes an earlier row's logits: 0
-    where nobody sees ahead.
+    The losses are nats a token, the last `</s>` included. `ahead` is the last token of the target that an earlier row of the
+    decoder may read (None where nobody sees ahead), and `future` the largest change of a logit of a row before it when it
+    becomes the end token; without one, when the last token does.
     """
 
     mask: Bool[Tensor, "query key"]
@@ -36,6 +37,7 @@ class Painted:
     likeliest: tuple[Token, ...]
     loss_before: float
     loss: float
+    ahead: int | None
     future: float
 
     @property
@@ -83,8 +85,10 @@ def painted(atlas: Translator, trace: Trace, attention: str, layer: int, head: i
     length = trace[path].size("key")
     edits = edited(atlas, attention, layer, head, mask, scope, length)
     altered = repeated(atlas, trace, edits, frozenset((path, *KEPT_FOR_LEAK)))
+    cells = masking.chosen(mask, own_mask(attention, length))
+    ahead = masking.furthest_ahead(cells) if attention.startswith("decoder") else None
     return Painted(
-        mask=masking.chosen(mask, own_mask(attention, length)),
+        mask=cells,
         before=trace[path].tensor[0, head],
         after=altered[path].tensor[0, head],
         log_probabilities=altered.log_probabilities,
@@ -92,7 +96,8 @@ def painted(atlas: Translator, trace: Trace, attention: str, layer: int, head: i
         likeliest=_likeliest(atlas, altered),
         loss_before=loss(trace.log_probabilities),
         loss=loss(altered.log_probabilities),
-        future=leak(atlas, altered, edits),
+        ahead=ahead,
+        future=leak(atlas, altered, edits) if ahead is None else _change(atlas, altered, edits, ahead),
     )
 
 
@@ -123,6 +128,15 @@ def damage(atlas: Translator, trace: Trace, way: str) -> Damage:
 def damaged_text(atlas: Translator, trace: Trace, way: str) -> Written:
     """What the decoder writes by itself under this way to mask."""
     return _freely(atlas, trace, _ways(atlas, way, _longest(atlas, trace)))
+
+
+def _change(atlas: Translator, altered: Trace, edits: Mapping[str, Edit], position: int) -> float:
+    """`leak` of another token than the last: the largest change of a logit of a row before `position`."""
+    target = torch.tensor([[token.id for token in altered.target]], device=atlas.device)
+    target[:, position] = atlas.config.end
+    with torch.inference_mode(), tracing(edits, frozenset()):
+        logits = atlas.model.decode(target, altered["encoder.output"].tensor)
+    return float((logits - altered["logits"].tensor)[0, :position].abs().max())
 
 
 def _ways(atlas: Translator, way: str, length: int) -> Mapping[str, Edit]:

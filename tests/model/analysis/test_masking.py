@@ -78,6 +78,11 @@ def test_outside_of_what_was_painted_the_own_mask_holds(painted: torch.Tensor, l
             assert whole[query, key] == (painted[query, key] if inside else key <= query)
 
 
+def test_who_sees_ahead() -> None:
+    ahead = {name: masking.furthest_ahead(masking.preset(name, 7)) for name in masking.PRESETS}
+    assert ahead == {"causal": None, "window": None, "itself": None, "none": 6, "prefix": 1, "block": 5}
+
+
 def test_a_mask_is_chosen_by_its_name_or_by_its_cells_or_is_the_own_one() -> None:
     own = causal(4)
     assert torch.equal(masking.chosen("", own), own)

@@ -37,6 +37,7 @@ def test_the_models_own_mask_changes_nothing(atlas: Translator, trace: Trace) ->
     assert found.log_probabilities == trace.log_probabilities
     assert found.likeliest == found.likeliest_before
     assert found.future == 0
+    assert found.ahead is None
     assert written(atlas, trace, "decoder.self_attention", 1, 2, link(trace, "causal")).text == trace.target_text
 
 
@@ -44,7 +45,17 @@ def test_a_decoder_without_its_mask_sees_ahead_and_a_model_that_never_did_gets_w
     found = painted(atlas, trace, "decoder.self_attention", 0, 0, link(trace, "none"))
     assert found.after[0, 1:].any()
     assert found.future > 0
+    assert found.ahead == len(trace.target) - 1
     assert sum(found.log_probabilities) < sum(trace.log_probabilities)
+
+
+def test_a_single_cell_ahead_of_its_row_is_found(atlas: Translator, trace: Trace) -> None:
+    cells = masking.preset("causal", len(trace.target))
+    cells[0, 3] = True
+    found = painted(atlas, trace, "decoder.self_attention", 0, 0, masking.to_link(cells))
+    assert found.ahead == 3
+    assert found.future > 0
+    assert painted(atlas, trace, "encoder.self_attention", 0, 0, "causal").ahead is None
 
 
 @pytest.mark.parametrize("attention", ["decoder.self_attention", "encoder.self_attention"])

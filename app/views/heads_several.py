@@ -54,6 +54,7 @@ def seen(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
         )
         matrices(message, key="several_matrices")
         html.prose(heads_place.convention(place), kind="quiet")
+        uncut(selection, place, found.query.shape[-1] - 1, len(found.contexts))
         compared(selection)
 
 
@@ -110,6 +111,16 @@ def numbered(symbol: str, head: int) -> str:
 
 
 # ----- what one head would see
+
+
+def uncut(selection: session.Selection, place: session.Place, dimension: int, heads: int) -> None:
+    """The last number of the input, which a cut input would give to the last head alone, moves the queries of all."""
+    far = session.measured_model(analysis.moved, selection.model, place.path, dimension)
+    said = [
+        text("heads_several.moves", head=text("attention_map.head_number", head=head + 1), far=html.number(length))
+        for head, length in enumerate(far)
+    ]
+    html.prose("heads_several.uncut", dimension=dimension, heads=heads, moves=html.Ours(html.joined(said)))
 
 
 def compared(selection: session.Selection) -> None:

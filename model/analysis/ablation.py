@@ -95,7 +95,8 @@ def inputs(atlas: Translator, trace: Trace, copies: int = 1) -> tuple[Tensor, Te
 def chosen(logits: Float[Tensor, "batch target vocab"], trace: Trace) -> Float[Tensor, "batch target"]:
     """The log-probability of each produced token, from the logits of a forced pass."""
     ids = torch.tensor([token.id for token in trace.produced], device=logits.device)
-    return logits.double().log_softmax(dim=-1).gather(2, ids.expand(logits.shape[0], -1)[..., None])[..., 0]
+    taken = logits.gather(2, ids.expand(logits.shape[0], -1)[..., None])[..., 0]
+    return taken.double() - logits.logsumexp(dim=-1).double()
 
 
 def switch_off(atlas: Translator, trace: Trace, heads: tuple[Head, ...], how: How) -> Effect:

@@ -19,7 +19,7 @@ from model.analysis.head_scores import distances, paths_of, stacked
 from model.trace import Trace, tracing
 from model.translator import Translator
 
-AT_ONCE = 16  # copies of a sentence in one pass
+AT_ONCE = 8  # copies of a sentence in one pass
 READ = ("encoder.self_attention", "decoder.cross_attention")  # where source tokens are looked at
 
 

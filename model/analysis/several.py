@@ -96,6 +96,14 @@ def parts(atlas: Translator, trace: Trace, path: str) -> Parts:
     )
 
 
+def moved(atlas: Translator, path: str, dimension: int) -> tuple[float, ...]:
+    """How far each head's query moves when one number of the input grows by 1: the length of that row of its W_Q."""
+    module = atlas.model.get_submodule(path)
+    assert isinstance(module, MultiHeadAttention)
+    row = module.to_query.weight[:, dimension].view(module.num_heads, module.head_dim)
+    return tuple(float(length) for length in torch.linalg.vector_norm(row, dim=-1))
+
+
 @dataclass(frozen=True)
 class Sight:
     """What the heads of one attention see, means over layers and rows.

@@ -11,7 +11,7 @@ from model.analysis import stacks
 from model.trace import Trace
 
 DEPTHS = (2, 6, 12, 24, 50, 100)
-FIRST = 12
+FIRST = 50
 WHAT = ("inputs", "parameters")
 
 

@@ -70,7 +70,7 @@ def read_depths(selection: session.Selection, atlas: Translator, trace: Trace, w
     found = session.measured(lens.readings, selection, where.token)
     html.table(
         {
-            text("layers.depth"): "word",
+            text("layers.depth_column"): "number",
             text("layers.lens_words"): "rich",
             text("layers.lens_probability"): "number",
             text("layers.lens_rank"): "number",
@@ -103,7 +103,7 @@ def read_all(selection: session.Selection, trace: Trace, names: list[str]) -> No
     html.prose("layers.lens_all_read", kind="quiet")
     columns = {f"{position} {label}": "rich" for position, label in enumerate(labels(trace.target))}
     html.table(
-        {text("layers.depth"): "word", **columns},
+        {text("layers.depth_column"): "number", **columns},
         [
             (html.Ours(name), *(f"{html.literal(word)} <small>{html.number(share)}</small>" for word, share in row))
             for name, row in zip(names, found, strict=True)

@@ -2,18 +2,25 @@
 
 import math
 import re
+from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
+import model.checkpoint
+import model.translator
 from app import session
 from app.components.curves import unpack
 from app.components.matrices import unpack as unpack_matrices
 from app.text import sentences
+from model.translator import Translator
 from tests.app.conftest import OpenApp, said
+from tests.model import tiny
 
 SENTENCE = "The dog saw the dog ."
 PATH = "decoder.layers.2.residual.1"
@@ -146,6 +153,31 @@ def test_fresh_stacks_are_measured_when_opened_and_called_untrained(open_app: Op
     assert len(drawn["series"]) == 4  # type: ignore[arg-type]
     assert "未经训练" in str(drawn["title"])
     assert "未经训练" in shown(app)
+
+
+@pytest.fixture
+def pre_norm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Translator]:
+    """In place of the shipped models a tiny one with pre-norm, GELU and rotary positions."""
+    tiny.save_checkpoint(tmp_path / "en-fr", norm="pre", activation="gelu", positions="rotary")
+    (tmp_path / "en-fr" / "card.toml").write_text('source = "en"\ntarget = "fr"\n', encoding="utf-8")
+    monkeypatch.setattr(model.checkpoint, "SHIPPED", tmp_path)
+    monkeypatch.setattr(model.translator, "SHIPPED", tmp_path)
+    st.cache_resource.clear()
+    yield session.load("en-fr")
+    st.cache_resource.clear()
+
+
+def test_a_pre_norm_model_is_drawn_in_its_own_order(open_app: OpenApp, pre_norm: Translator) -> None:
+    app = open_page(open_app, attention="decoder.self_attention", layer="1", head="0", token="1", curves="true", altered="linear")
+    (component,) = (part for part in app.get("bidi_component") if part.proto.component_name.endswith("matrices"))
+    assert [scene["id"] for scene in unpack_matrices(component.proto.bytes)[0]["scenes"]] == ["norm", "sum"]
+    page, path = shown(app), "decoder.layers.1.residual.0"
+    assert "Pre-norm: only what the sublayer reads is normalised." in page
+    trace = session.trace("en-fr", SENTENCE)
+    assert number(float(trace[f"{path}.input"].tensor[0, 1].double().mean())) in page
+    last = charts(app)["lengths"]["series"][0]["values"][-1]  # type: ignore[index]
+    assert last == pytest.approx(float(trace["decoder.layers.1.residual.2.sum"].tensor[0, 1].norm()), rel=1e-5)
+    assert "trained with GELU" in page
 
 
 def test_without_a_sentence_there_is_a_message(open_app: OpenApp) -> None:

@@ -91,7 +91,7 @@ def test_what_is_asked_for_is_measured_in_chinese_as_well(visit: application.Vis
     gradients = chart(page, "gradients")
     gradients.get_by_test_id("plot").focus()
     page.keyboard.press("End")
-    expect(gradients.get_by_test_id("live")).to_contain_text("layer 12")
+    expect(gradients.get_by_test_id("live")).to_contain_text("layer 50")
     page.locator(".st-key-language").get_by_text("中文").click()
     application.settle(page)
     expect(gradients.get_by_test_id("title")).to_contain_text("未经训练")

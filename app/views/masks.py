@@ -10,11 +10,11 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.components.mask_painter import mask_painter
 from app.components.mask_painter import pack as pack_painter
-from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, picture
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, show, tell
 from app.views.masks_batch import conventions, together
+from app.views.masks_effect import effect
 from app.views.masks_wrong import formats, four_ways, what_if
 from model import attention_mask
 from model.analysis import masking, painted
@@ -151,69 +151,6 @@ def _coordinate(atlas: Translator, place: session.Place, name: str, names: Mappi
         text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=change,
         format_func=names.__getitem__,
     )  # fmt: skip
-
-
-def effect(selection: session.Selection, trace: Trace, place: session.Place, mask: str, scope: str) -> None:
-    """New weights of the chosen head, the loss of the same translation, each row's new first choice, and a new translation."""
-    at = (place.attention, place.layer, place.head, mask, scope)
-    found = session.measured(painted.painted, selection, *at)
-    tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
-    axis = Axis(text("masks.axis_read"), [token.label for token in tokens], "source" if tokens is trace.source else "target")
-    own = painted.own_mask(place.attention, len(tokens))
-    path = f"{place.path}.weights"
-    shown = [
-        Matrix("before", found.before, axis, axis, text("masks.before"), role="weights", scale="unit", masked=~own, path=path),
-        Matrix(
-            "after", found.after, axis, axis, text("masks.after"), role="weights", scale="unit", masked=~found.mask,
-            before=found.before,
-        ),
-    ]  # fmt: skip
-    scene = Scene("effect", text("masks.after"), ("before", "→", "after"), note=text("masks.effect_note"))
-    message = pack([scene], shown, text=section("matrices"), caption=picture.caption(selection, trace), name="effect")
-    matrices(message, key="masks_effect")
-    html.prose("masks.effect_loss", before=html.number(found.loss_before, 3), after=html.number(found.loss, 3),
-               changed=found.changed, rows=len(trace.produced))  # fmt: skip
-    if found.ahead is None:
-        html.prose("masks.effect_past", future=html.number(found.future, 3))
-    else:
-        token = trace.target[found.ahead].label
-        html.prose("masks.effect_future", future=html.number(found.future, 3), position=found.ahead, token=token)
-    by_token(trace, found)
-    if st.button(text("masks.write"), key="masks_write"):
-        written = session.measured(painted.written, selection, *at)
-        html.prose("masks.written", written=written.text or text("translate.nothing"), own=trace.target_text)
-        if not written.ended:
-            html.prose("masks.unended", kind="quiet")
-
-
-def by_token(trace: Trace, found: painted.Painted) -> None:
-    """Each token of the translation: its log-probability before and after, and what the row would rather write."""
-    rows = [
-        (step, token.label, html.number(before), html.number(after), was.label, now.label)
-        for step, (token, before, after, was, now) in enumerate(
-            zip(
-                trace.produced,
-                trace.log_probabilities,
-                found.log_probabilities,
-                found.likeliest_before,
-                found.likeliest,
-                strict=True,
-            ),
-            1,
-        )
-    ]
-    html.table(
-        {
-            text("masks.step"): "number",
-            text("masks.produced"): "word strong",
-            text("masks.log_before"): "number",
-            text("masks.log_after"): "number",
-            text("masks.first_before"): "word",
-            text("masks.first_after"): "word",
-        },
-        rows,
-        text("masks.by_token"),
-    )
 
 
 # ----- beneath

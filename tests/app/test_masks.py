@@ -14,7 +14,8 @@ from app import session
 from app.components.mask_painter import unpack
 from app.components.matrices import unpack as unpack_matrices
 from app.text import sentences
-from model.analysis import masking
+from model.analysis import cheating, masking
+from model.analysis.cheating import learned
 from tests.app.conftest import OpenApp, said
 
 SENTENCE = "I don't know her name."
@@ -50,7 +51,7 @@ def test_the_page_has_its_whole_frame(open_app: OpenApp, lang: str) -> None:
     assert sentences(lang)["three_attentions.title"] in app.main.get("page_link")[-1].proto.label
 
 
-def test_leaks_in_the_table_are_those_of_numpy(open_app: OpenApp) -> None:
+def test_leaks_are_those_of_numpy_and_formats_those_of_torch(open_app: OpenApp) -> None:
     app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, **PLACE)
     trace = session.trace("en-fr", SENTENCE)
     scores = trace["decoder.layers.1.self_attention.scores"].tensor[0, 2].double().numpy()
@@ -65,9 +66,7 @@ def test_leaks_in_the_table_are_those_of_numpy(open_app: OpenApp) -> None:
     np.testing.assert_allclose([float(row[4]) for row in table], kept, atol=0.0006)
     assert {row[6] for row in table} == {"1.000"}
 
-
-def test_the_textbook_example_and_the_number_formats(open_app: OpenApp) -> None:
-    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE)
+    # The textbook example and the number formats, on the same page.
     table = rows_of(app, "Scores [1, 2, 900]")
     assert [row[1] for row in table] == [
         "[0.269, 0.731, 0.000]",
@@ -105,14 +104,12 @@ def test_a_painted_mask_from_a_link_is_drawn_and_measured(open_app: OpenApp) -> 
     assert torch.equal(masking.from_link(header["presets"]["itself"]), torch.eye(len(trace.target)).bool())
 
 
-def test_a_link_that_is_no_mask_is_told_and_left_out(open_app: OpenApp) -> None:
-    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, mask="<b>")
+def test_labels_keep_their_order_and_a_link_that_is_no_mask_is_told(open_app: OpenApp) -> None:
+    app = open_app(
+        "masks", lang="en", model="en-fr", text=AWKWARD, mask="<b>", **{**PLACE, "attention": "encoder.self_attention"}
+    )
     assert sentences("en")["masks.damaged_link"] in shown(app)
     assert unpack(payloads(app)[0])["mask"] == ""
-
-
-def test_labels_keep_their_order_whatever_they_look_like(open_app: OpenApp) -> None:
-    app = open_app("masks", lang="en", model="en-fr", text=AWKWARD, attention="encoder.self_attention", layer="0", head="0")
     trace = session.trace("en-fr", AWKWARD)
     labels = [token.label for token in trace.source]
     app.toggle(key="batch").set_value(True).run()
@@ -142,6 +139,7 @@ def test_padding_changes_nothing_unless_it_is_forgotten(open_app: OpenApp) -> No
 
 
 def test_the_decoder_without_its_mask_and_one_that_learned_to_cheat(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # decoding repeats every step many times
     app = open_app("masks", lang="en", model="en-fr", text=SENTENCE)
     app.button(key="masks_measure").click().run()
     table = {row[0]: row[1:] for row in rows_of(app, "The loss is over the")}
@@ -152,11 +150,13 @@ def test_the_decoder_without_its_mask_and_one_that_learned_to_cheat(open_app: Op
     assert float(off[0]) > float(right[0])
     assert float(off[1]) > 0
     assert sentences("en")["masks.off_worse"].split("{")[0][:25] in shown(app)
-    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # the shapes of the training are checked elsewhere
+    brief = [learned(masked, steps=2) for masked in (True, False)]
+    monkeypatch.setattr(cheating, "learned", lambda masked: brief[not masked])  # the whole training is tested elsewhere
     app.button(key="masks_cheat").click().run()
-    masked, ahead = rows_of(app, sentences("en")["masks.cheat_caption"].split("{")[0])
-    assert float(masked[1]) > 2.6 > 0.1 > float(ahead[1])
-    assert masked[5].split() == masked[4].split()
+    rows = rows_of(app, sentences("en")["masks.cheat_caption"].split("{")[0])
+    for row, found in zip(rows, brief, strict=True):
+        assert row[1:4] == [f"{found.first:.3f}", f"{found.second:.3f}", f"{found.right:.0%}"]
+        assert row[4].split() == [chr(ord("A") + symbol) for symbol in found.given]
 
 
 def test_a_sentence_that_cannot_be_read_is_refused(open_app: OpenApp) -> None:

@@ -13,7 +13,7 @@ from model.analysis import masking
 from model.attention_mask import causal
 
 LENGTHS = st.integers(1, masking.LARGEST)
-steady = settings(deadline=None, derandomize=True, max_examples=30)
+steady = settings(deadline=None, derandomize=True, max_examples=20)
 
 
 @st.composite

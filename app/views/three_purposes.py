@@ -56,37 +56,29 @@ def of_examples(selection: session.Selection) -> None:
 
 
 def table(outcomes: Sequence[Outcome], caption: str) -> None:
-    """What each variant writes, and below it the measures; over several sentences, how many different texts it writes."""
-    whole, several = outcomes[0], outcomes[0].sentences > 1
-    names = [html.sentence(f"three_attentions.variant_{each.variant}") for each in outcomes]
-    columns = {text("three_attentions.variant"): "rich", text("three_attentions.verdict"): "rich"}
-    columns |= {text("three_attentions.distinct"): "number"} if several else {}
-    columns |= {text("three_attentions.usual" if several else "three_attentions.writes"): "word"}
-    html.table(
-        columns,
-        [
-            (name, verdict(each, whole), *((str(each.distinct),) if several else ()), written(each))
-            for name, each in zip(names, outcomes, strict=True)
-        ],
-        caption,
-    )
+    """What each variant writes, and below it the measures."""
+    html.bullets([told(each, outcomes[0]) for each in outcomes])
     measures = ("loss", "fluency", "faithfulness", "repetition", "overlap")
     html.table(
         {text("three_attentions.variant"): "rich", **{text(f"three_attentions.measure_{name}"): "number" for name in measures}},
         [
-            (name, *(html.number(getattr(each, measure)) for measure in measures))
-            for name, each in zip(names, outcomes, strict=True)
+            (html.sentence(f"three_attentions.off_{each.variant}"), *(html.number(getattr(each, name)) for name in measures))
+            for each in outcomes
         ],
-        text("three_attentions.measures_caption"),
+        caption,
     )
 
 
-def written(outcome: Outcome) -> str:
-    """What it wrote, and whether it had to be stopped; of several texts, the one it wrote more than once."""
-    if outcome.sentences > 1 and outcome.distinct == outcome.sentences:
-        return text("three_attentions.every_other")
-    shown = outcome.text or text("translate.nothing")
-    return f"{shown} {text('three_attentions.stopped')}" if outcome.stopped == "limit" else shown
+def told(outcome: Outcome, whole: Outcome) -> str:
+    """What is off, how it turns out, and what it wrote; of several texts their number, and the one it writes again and again."""
+    parts = [html.sentence(f"three_attentions.without_{outcome.variant}"), verdict(outcome, whole)]
+    if outcome.sentences > 1:
+        parts.append(html.sentence("three_attentions.different", distinct=outcome.distinct, count=outcome.sentences))
+    if outcome.distinct < outcome.sentences or outcome.sentences == 1:
+        parts.append(html.literal(outcome.text or text("translate.nothing")))
+    if outcome.stopped == "limit":
+        parts.append(html.sentence("three_attentions.stopped"))
+    return " · ".join(parts)
 
 
 def verdict(outcome: Outcome, whole: Outcome) -> str:

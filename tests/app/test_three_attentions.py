@@ -1,0 +1,126 @@
+"""The page of the three attentions: what it says, and its numbers once more by NumPy or plain PyTorch."""
+
+import copy
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+import model
+from app import session
+from app.components.attention_graph.payload import pack
+from app.components.attention_map.payload import unpack
+from app.text import section, use
+from app.views import three_about
+from model.trace import Trace
+from tests.app.conftest import OpenApp, said
+
+SENTENCE = "I don't know his name."
+AWKWARD = "the 1E1 the NaN 2024-05-06 the <b>x</b>"
+
+
+def shown(app: AppTest) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", said(app)))
+
+
+def picture(app: AppTest) -> tuple[dict[str, Any], memoryview]:
+    (component,) = app.get("bidi_component")
+    return unpack(component.proto.bytes)
+
+
+def number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def test_the_page_shows_the_numbers_of_the_place_in_its_link(open_app: OpenApp) -> None:
+    app = open_app("three_attentions", lang="en", text=SENTENCE, model="en-fr", layer="1", head="2")
+    trace = session.trace("en-fr", SENTENCE)
+    source, target = len(trace.source), len(trace.target)
+    header, _ = picture(app)
+    assert header["defaults"] == {"attention": "decoder.cross_attention", "layer": 1, "head": 2}
+    weights = trace["encoder.layers.1.self_attention.weights"].tensor[0, 2].double().numpy()
+    upper = np.triu_indices(source, 1)
+    asymmetry = np.abs(weights - weights.T)[upper].sum() / (weights + weights.T)[upper].sum()
+    assert header["extra"]["asymmetry"]["encoder.self_attention"][1][2] == pytest.approx(asymmetry)
+    assert f"the asymmetry is {asymmetry:.2f}" in shown(app)
+    row, column = np.unravel_index((weights - weights.T).argmax(), weights.shape)
+    pair = f"a_{{{row},{column}}} = {weights[row, column]:.4f}, \\qquad a_{{{column},{row}}} = {weights[column, row]:.4f}"
+    assert pair in app.latex[3].value
+    about = header["extra"]["about"]["decoder.cross_attention"]
+    assert about["query"] == f"Q[{target}, 48] = Z[{target}, 192] · W_Q[192, 48]"
+    assert about["key"] == f"K[{source}, 48] = M[{source}, 192] · W_K[192, 48]"
+    assert [each["memory"]["path"] for each in about["origins"]] == ["encoder.output"] * 3
+    assert f"[{source}, {target}] instead of [{target}, {source}], and the result [{source}, 192]" in shown(app)
+    assert "give the recorded Q, K and V up to 0." in shown(app)
+    assert len(app.get("download_button")) == 1
+
+
+def test_what_each_is_for_is_measured_when_asked(open_app: OpenApp) -> None:
+    """Cross-attention is silenced here by values that are 0 in a copy of the model."""
+    app = open_app("three_attentions", lang="en", text=SENTENCE, model="en-fr")
+    assert "Without cross-attention" not in shown(app)
+    app.segmented_control(key="three_purpose").set_value("sentence").run()
+    assert app.query_params["purpose"] == "sentence"
+    atlas, trace = session.load("en-fr"), session.trace("en-fr", SENTENCE)
+    silent = copy.deepcopy(atlas.model)
+    for layer in silent.decoder.layers:
+        torch.nn.init.zeros_(layer.cross_attention.to_value.weight)
+    with torch.inference_mode():
+        source, read = (torch.tensor([[token.id for token in tokens]]) for tokens in (trace.source, trace.target))
+        rows = silent(source, read)[0].double().log_softmax(dim=-1)
+    loss = -sum(float(rows[at, token.id]) for at, token in enumerate(trace.produced)) / len(trace.produced)
+    table = next(html.value for html in app.html if "log P, blind" in html.value)
+    cells = re.findall(r"<td class=\"number\">(?:<bdi[^>]*>)?([^<]+)", table)
+    assert cells[:5] == [number(-sum(trace.log_probabilities) / len(trace.produced)), number(-loss), *cells[2:5]]
+    assert cells[5] == number(loss)
+    assert "Without cross-attention · fluent but unfaithful · Les" in shown(app)
+    assert "Without decoder self-attention · faithful but broken · J'ignore son nom de son nom." in shown(app)
+
+
+def test_all_examples_are_averaged_and_a_link_asks_for_it(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = [session.Example("I love you.", ""), session.Example("Where is he?", "")]
+    monkeypatch.setattr(session, "examples", lambda name, language: examples)
+    app = open_app("three_attentions", lang="zh", text=SENTENCE, model="en-fr", purpose="examples")
+    assert "2 个例句的平均测量值" in shown(app)
+    assert "没有交叉注意力 · 通顺，但不忠实 · 2 句写出 1 种不同的译文" in shown(app)
+
+
+def test_labels_stay_in_order_with_duplicates_and_number_like_tokens(open_app: OpenApp) -> None:
+    app = open_app("three_attentions", lang="zh", text=AWKWARD, model="en-fr", purpose="nonsense", layer="77", attention="x")
+    trace = session.trace("en-fr", AWKWARD)
+    tokens = picture(app)[0]["tokens"]
+    for side in ("source", "target", "produced"):
+        assert tokens[side]["labels"] == [token.label for token in getattr(trace, side)]
+    assert len(tokens["source"]["labels"]) > len(set(tokens["source"]["labels"]))
+    assert "<b>x" not in said(app)
+    assert "有向" in shown(app)
+
+
+def test_an_empty_sentence_has_no_picture_but_a_reason(open_app: OpenApp) -> None:
+    app = open_app("three_attentions", lang="en", text=" ")
+    assert not app.get("bidi_component")
+    assert "There is no sentence yet" in shown(app)
+
+
+def packed(trace: Trace, head: int) -> bytes:
+    use("en")
+    about, labels, maps = three_about.about(session.load("en-fr"), trace), section("attention_graph"), section("attention_map")
+    place = {"attention": "encoder.self_attention", "layer": 2, "head": head}
+    caption = dict.fromkeys(("model", "source", "target"), "")
+    return pack(trace, text=maps, labels=labels, caption=caption, about=about, asymmetry={}, place=place)
+
+
+def test_long_sentences_send_the_chosen_heads_exactly() -> None:
+    trace = model.load("en-fr").trace("the " * 130, "la " * 20)
+    message = packed(trace, 1)
+    header, _ = unpack(message)
+    assert all(max(entry["stored"]) <= 128 for entry in header["attentions"])
+    at = -(-(4 + int.from_bytes(message[:4], "little")) // 4) * 4 + header["bytes"] + -header["bytes"] % 4
+    exact, raw = unpack(message[at:])
+    assert (exact["attention"], exact["layer"], exact["head"]) == ("encoder.self_attention", 2, 1)
+    weights = np.frombuffer(raw, "<f4", exact["queries"] * exact["keys"]).reshape(exact["queries"], -1)
+    np.testing.assert_array_equal(weights, trace["encoder.layers.2.self_attention.weights"].tensor[0, 1].numpy())

@@ -167,20 +167,21 @@ def list_of(trace: Trace, place: session.Place, cells: tuple[CellEdit, ...], fou
     """The changes in order, with undo and reset; the sums of rows of weights that were changed."""
     rows, keys = axes_of(trace, place)
     row_labels, key_labels = rows.labels or (), keys.labels or ()
-    html.bullets(
-        [
-            html.sentence(
-                f"attention_edit.made_{cell.kind}",
-                row=cell.row,
-                query=row_labels[cell.row],
-                column=cell.column,
-                token="" if cell.kind == "query" else key_labels[cell.column],
-                before=html.number(float(found.matrices[cell.kind].before[cell.row, cell.column]), 4),
-                after=html.number(cell.value, 4),
-            )
-            for cell in cells
-        ]
-    )
+    with st.container(key="edit_list"):
+        html.bullets(
+            [
+                html.sentence(
+                    f"attention_edit.made_{cell.kind}",
+                    row=cell.row,
+                    query=row_labels[cell.row],
+                    column=cell.column,
+                    token="" if cell.kind == "query" else key_labels[cell.column],
+                    before=html.number(float(found.matrices[cell.kind].before[cell.row, cell.column]), 4),
+                    after=html.number(cell.value, 4),
+                )
+                for cell in cells
+            ]
+        )
     with st.container(horizontal=True, key="edit_buttons"):
         st.button(text("attention_edit.undo"), on_click=attention_cells.undo, key="edit_undo", icon=":material/undo:")
         st.button(text("attention_edit.reset"), on_click=attention_cells.reset, key="edit_reset", icon=":material/restart_alt:")

@@ -1,5 +1,7 @@
 """Edit and recompute in a browser: a score set by keyboard, what follows against the model, the link, undo; a wrong variant."""
 
+from urllib.parse import unquote
+
 import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
@@ -22,18 +24,30 @@ def picture(page: Page, key: str = "attention_edit_matrices") -> Locator:
     return page.locator(f".st-key-{key}").get_by_test_id("matrices")
 
 
+LINK = "w_4_0_0.5"
+
+
 def edited() -> Trace:
-    def edit(scores: torch.Tensor) -> torch.Tensor:
+    """The pass with the edit of the link, and with the one that the test makes."""
+
+    def score(scores: torch.Tensor) -> torch.Tensor:
         made = scores.clone()
         made[0, 2, 2, 1] = -6.5
         return made
 
-    return model.load("en-fr").trace(TEXT, edits={f"{PATH}.scores": edit})
+    def weight(weights: torch.Tensor) -> torch.Tensor:
+        made = weights.clone()
+        made[0, 2, 4, 0] = 0.5
+        return made
+
+    return model.load("en-fr").trace(TEXT, edits={f"{PATH}.scores": score, f"{PATH}.weights": weight})
 
 
-def test_a_score_is_set_and_all_that_follows_is_the_models(open_page: OpenPage) -> None:
-    page = open_page("attention", text=TEXT, model="en-fr", **PLACE)
+def test_a_link_reopens_an_edit_and_a_score_is_set_by_keyboard(open_page: OpenPage) -> None:
+    page = open_page("attention", text=TEXT, model="en-fr", edits=LINK, **PLACE)
     trace, after = model.load("en-fr").trace(TEXT), edited()
+    main = page.get_by_test_id("stMain")
+    expect(main).to_contain_text("The weights of row 4")
 
     # Row 2, key 1, by keyboard; the box holds what the trace holds.
     picture(page).get_by_test_id("matrix-scores").focus()
@@ -44,8 +58,9 @@ def test_a_score_is_set_and_all_that_follows_is_the_models(open_page: OpenPage) 
     assert number(box.input_value()) == pytest.approx(float(trace[f"{PATH}.scores"].tensor[0, 2, 2, 1]), abs=6e-5)
     box.fill("-6.5")
     box.press("Enter")
-    main = page.get_by_test_id("stMain")
-    expect(main).to_contain_text("The same translation now has log P")
+    expect(page.locator(".st-key-edit_list li")).to_have_count(2)
+    settle(page)
+    assert f"edits={LINK}~s_2_1_-6.5" in unquote(page.url)
     said = main.inner_text().split("now has log P = ")[1].split(";")[0]
     assert number(said) == pytest.approx(sum(after.log_probabilities), abs=6e-3)
 
@@ -59,12 +74,10 @@ def test_a_score_is_set_and_all_that_follows_is_the_models(open_page: OpenPage) 
     assert now == pytest.approx(float(after[f"{PATH}.weights"].tensor[0, 2, 2, 2]), abs=6e-5)
     assert before == pytest.approx(float(trace[f"{PATH}.weights"].tensor[0, 2, 2, 2]), abs=6e-5)
 
-    # The link reopens the edit; undo takes it back.
-    settle(page)
-    assert "edits=s_2_1_-6.5" in page.url
-    page.reload()
-    expect(main).to_contain_text(f"now has log P = {said}")
+    # Undo takes the last back, reset all.
     page.get_by_role("button", name="Undo the last").click()
+    expect(page.locator(".st-key-edit_list li")).to_have_count(1)
+    page.get_by_role("button", name="Reset", exact=True).last.click()
     expect(main).to_contain_text("Nothing is edited yet")
     settle(page)
     assert "edits=" not in page.url

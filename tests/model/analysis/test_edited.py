@@ -3,6 +3,7 @@
 import copy
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,11 +13,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from model import Trace
-from model.analysis import edited
+from model.analysis import edited, variants
 from model.analysis.cells import KINDS, LARGEST, MOST, CellEdit, as_text, from_text, problem, rounded
 from model.analysis.edited import as_edits, recompute
 from model.analysis.forced import repeated
 from model.translator import Translator, load
+from tests.model import tiny
 
 PLACE = ("decoder.cross_attention", 2, 1)
 PATH = "decoder.layers.2.cross_attention"
@@ -189,3 +191,17 @@ def test_whatever_a_link_holds_is_cells_or_refused(written: str) -> None:
 def test_other_links_are_refused(written: str) -> None:
     with pytest.raises(ValueError, match="no list of at most 8 edits"):
         from_text(written)
+
+
+def test_a_pre_norm_rotary_model_is_edited_and_made_wrong_as_well(tmp_path: Path) -> None:
+    tiny.save_checkpoint(tmp_path / "tiny", norm="pre", positions="rotary", activation="gelu")
+    small = load(tmp_path / "tiny")
+    read = small.trace("I love you.", "Je t'aime.")
+    found = recompute(small, read, "decoder.self_attention", 0, 1, (CellEdit("query", 2, 0, 9.0),))
+    assert found.decoder[0].path == "decoder.layers.0.residual.0"
+    assert [entry.positions[:2].any() for entry in found.decoder] == [False] * len(found.decoder)
+    assert found.decoder[0].reached == 1
+    for variant in variants.VARIANTS:
+        measured = variants.measure(small, read, "encoder.self_attention", 0, 1, variant)
+        assert all(math.isfinite(damage.log_probability) for damage in measured.damages)
+        assert float((measured.after - measured.before).abs().max()) > 0

@@ -1,7 +1,7 @@
 """Masks put on wrongly: four ways beside one another, rows without a key, number formats, and a decoder that sees ahead."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -26,6 +26,18 @@ def four_ways(selection: session.Selection, trace: Trace, place: session.Place, 
     html.prose("masks.ways_idea")
     own = painted.own_name(place.attention)
     found = session.measured(masking.leaks_of, selection, place.path, place.head, mask, own)
+    if masking.hides_nothing(found):
+        html.prose("masks.ways_open")
+    else:
+        four_maps(selection, trace, place, mask, found)
+    textbook()
+
+
+def four_maps(
+    selection: session.Selection, trace: Trace, place: session.Place, mask: str, found: Mapping[str, masking.Leak]
+) -> None:
+    """The four maps, and the mass that gets through in each row."""
+    own = painted.own_name(place.attention)
     tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
     labels = [token.label for token in tokens]
     axis = Axis(text("masks.axis_read"), labels, "source" if tokens is trace.source else "target")
@@ -60,9 +72,6 @@ def four_ways(selection: session.Selection, trace: Trace, place: session.Place, 
         for row, label in enumerate(labels)
     ]
     html.table(columns, rows, text("masks.ways_caption"))
-    if masking.hides_nothing(found):
-        html.prose("masks.ways_open", kind="quiet")
-    textbook()
 
 
 def share(value: float) -> str:

@@ -27,11 +27,12 @@ export function drawLines(surface, theme, g, mask, { text, cursor }, view) {
   surface.clip({ x: 0, y: 0, w: view.w, h: view.h }, () => surface.shift(-view.x, -view.y, () => {
     surface.text({ text: text.rows, x: g.left - 8, y: 9, size: HEAD, align: "right", fill: theme.muted });
     surface.text({ text: text.columns, x: g.right + 8, y: 9, size: HEAD, fill: theme.muted });
+    const faint = Math.max(0.08, Math.min(0.4, 64 / cells.reduce((sum, cell) => sum + cell, 1))); // many lines must not become one area
     for (const front of [false, true]) {
       for (let at = 0; at < size * size; at++) {
         const row = Math.floor(at / size), col = at % size, on = cursor && (cursor.row === row || (cursor.row === null && cursor.col === col));
         if (!cells[at] || Boolean(on) !== front) continue;
-        surface.curve({ from: [g.left, yOf(g, row)], to: [g.right, yOf(g, col)], colour: on ? theme.query : theme.accent, width: on ? 2.2 : 1.2, alpha: on ? 1 : cursor ? 0.12 : 0.4 });
+        surface.curve({ from: [g.left, yOf(g, row)], to: [g.right, yOf(g, col)], colour: on ? theme.query : theme.accent, width: on ? 2.2 : 1.2, alpha: on ? 1 : Math.min(faint, cursor ? 0.12 : 1) });
       }
     }
     g.labels.forEach((label, i) => {

@@ -1,6 +1,7 @@
-"""Which attention, layer and head a part of the Heads page speaks of: the same place that other pages look at."""
+"""What the parts of the Heads page speak of: which head, under which name, with which labels; and choices that links keep."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import streamlit as st
@@ -12,10 +13,14 @@ from model.analysis.ablation import Head
 from model.trace import Trace
 from model.translator import Translator
 
+LOOK = "look"  # of the link; the picture above keeps attention, layer and head of its own there
+
 
 def choose(atlas: Translator, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
-    """Buttons for these coordinates, and where they stand."""
-    place = session.place(atlas)
+    """Buttons for these coordinates, and where they stand: at first where the picture, or another page, was left."""
+    first = session.place(atlas)
+    attention, layer, head = (st.query_params.get(LOOK, "").rsplit(".", 2) + [""] * 3)[:3]
+    place = session.checked_place(atlas, attention, layer, head) if attention in session.ATTENTIONS else first
     encoder = place.attention.startswith("encoder")
     counts = {
         "layer": atlas.config.encoder_layers if encoder else atlas.config.decoder_layers,
@@ -24,18 +29,18 @@ def choose(atlas: Translator, prefix: str, names: Sequence[str] = ("attention", 
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{prefix}_place"):
         for name in names:
             options = session.ATTENTIONS if name == "attention" else tuple(range(counts[name]))
-            _buttons(atlas, prefix, name, options, place)
+            _buttons(prefix, name, options, place)
     return place
 
 
-def _buttons(atlas: Translator, prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
-    """One coordinate; the widget shows what the session knows, and tells it what was chosen."""
+def _buttons(prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
+    """One coordinate; the widget shows what the link says, and changes it."""
     key = f"{prefix}_{name}"
     st.session_state[key] = getattr(place, name)
 
     def change() -> None:
-        chosen = {"attention": place.attention, "layer": place.layer, "head": place.head, name: st.session_state[key]}
-        session.look_at(session.checked_place(atlas, chosen["attention"], chosen["layer"], chosen["head"]))
+        chosen = replace(place, **{name: st.session_state[key]})
+        st.query_params[LOOK] = f"{chosen.attention}.{chosen.layer}.{chosen.head}"
 
     st.segmented_control(
         text(f"attention_map.{name}"), options, key=key, required=True, format_func=option_name, on_change=change

@@ -93,12 +93,12 @@ def rule(measured: Measured) -> None:
 def table(measured: Measured, attention: str) -> None:
     scores = measured.scores[attention]
     names = [name for name in SCORES if name in scores]
-    chance = ["", text("heads_roles.chance"), *(html.number(scores[name].chance) for name in names)]
-    count = ["", text("heads_roles.rows"), *(f"{scores[name].rows:,}" for name in names)]
+    chance = ["", html.sentence("heads_roles.chance"), *(html.number(scores[name].chance) for name in names)]
+    count = ["", html.sentence("heads_roles.rows"), *(f"{scores[name].rows:,}" for name in names)]
     html.table(
         {
             text("heads_roles.head"): "number strong",
-            text("heads_roles.roles"): "word",
+            text("heads_roles.roles"): "rich",
             **{text(f"heads_roles.score_{name}"): "number" for name in names},
         },
         [chance, *(line(measured, attention, names, layer, head) for layer, head in places(measured, attention)), count],
@@ -112,7 +112,7 @@ def line(measured: Measured, attention: str, names: Sequence[str], layer: int, h
     found = [text(f"heads_roles.role_{role.name}") for role in measured.roles(attention, layer, head)]
     scores = measured.scores[attention]
     numbers = [html.number(scores[name].heads[layer][head]) for name in names]
-    return [html.Ours(heads_place.layer_head(layer, head)), html.Ours(html.joined(found) or "–"), *numbers]
+    return [html.Ours(heads_place.layer_head(layer, head)), html.literal(html.Ours(html.joined(found) or "–")), *numbers]
 
 
 def spreadsheet(measured: Measured) -> bytes:

@@ -73,6 +73,11 @@ def test_heads_are_looked_into_and_switched_off(open_page: OpenPage) -> None:
     expect(part).to_contain_text(f"loss of a token {effect.after:.3f}")
     expect(part).to_contain_text(ablation.rewritten(atlas, trace, (Head("decoder.cross_attention", 2, 1),), "zero"))
     assert query(page)["off"] == ["decoder.cross_attention.2.1"]
+    assert (query(page)["layer"], query(page)["head"]) == (["2"], ["1"])  # what the picture wrote is still there
+    page.locator(".st-key-norms_head button").nth(3).click()
+    expect(drawn.get_by_test_id("step-head")).to_contain_text("head 4")
+    settle(page)
+    assert query(page)["look"] == ["decoder.cross_attention.2.3"]
 
     # a file of the table
     with page.expect_download() as caught:

@@ -23,6 +23,10 @@ class AttentionMap {
     this.resizes.observe(root);
     this.onKey = event => this.escape(event);
     root.addEventListener("keydown", this.onKey);
+    // When the server writes the URL of this page it does not know what was chosen here since, and puts back what was before.
+    this.page = location.pathname;
+    this.onEntry = () => { if (this.payload && location.pathname === this.page) writeState(this.payload.header, this.state); };
+    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
@@ -185,6 +189,7 @@ class AttentionMap {
   }
 
   close() {
+    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
     this.resizes.disconnect();
     this.root.removeEventListener("keydown", this.onKey);
     cancelAnimationFrame(this.pending);

@@ -60,7 +60,7 @@ function placeColumn(diagram, column, layer, { box: width, outwards }) {
     if (leavesOpen) { inner.top = top - FRAME; gap += FRAME; }
     if (leavesStack) { frame.top = top - FRAME - (leavesOpen ? FRAME : 0); gap += FRAME; }
     if (entersOpen) { inner.bottom = top - 10; gap += 10; }
-    if (entersStack) { frame.bottom = top - 10 + (entersOpen ? 6 : 0); gap += 6; inner.bottom -= entersOpen ? 6 : 0; }
+    if (entersStack) { frame.bottom = top - 10 + (entersOpen ? 4 : 0); gap += 8; inner.bottom -= entersOpen ? 6 : 0; }
     const h = HEIGHT[row.kind] ?? BOX, w = row.kind === "plus" ? 24 : width;
     top -= gap + h;
     nodes.push({ box: row, x: x + (width - w) / 2, y: top, w, h });

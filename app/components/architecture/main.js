@@ -20,6 +20,10 @@ class Diagram {
     this.focus = null;
     this.resizes = new ResizeObserver(() => { if (this.diagram && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
+    // When the server writes the URL of this page it does not know what was chosen here since, and puts back the old layer.
+    this.page = location.pathname;
+    this.onEntry = () => { if (this.diagram && location.pathname === this.page) this.write(); };
+    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.diagram) this.render(); });
   }
 
@@ -72,7 +76,8 @@ class Diagram {
   }
 
   write() {
-    if (this.diagram.writes) history.replaceState(history.state, "", this.link());
+    const link = this.link();
+    if (this.diagram.writes && link !== location.href) history.replaceState(history.state, "", link);
   }
 
   render() {
@@ -195,6 +200,7 @@ class Diagram {
 
   close() {
     clearTimeout(this.telling);
+    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
     this.resizes.disconnect();
   }
 }

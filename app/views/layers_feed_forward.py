@@ -153,7 +153,7 @@ def remembered(atlas: Translator, seen: feed_forward.Corpus, where: Spot, unit: 
     html.prose("layers.memory_awake", kind="quiet", share=html.Ours(html.number(unit.awake, 3)))
     html.table(
         {
-            text("layers.memory_token"): "word strong",
+            text("layers.memory_token"): "number strong",
             text("layers.memory_position"): "number",
             text("layers.memory_sentence"): "word",
             text("layers.activation"): "number",

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 import model.checkpoint
 import model.translator
 from app import session
+from app.charts import layers as charts_of
 from app.components.curves import unpack
 from app.components.matrices import unpack as unpack_matrices
 from app.text import sentences
@@ -153,6 +154,16 @@ def test_fresh_stacks_are_measured_when_opened_and_called_untrained(open_app: Op
     assert len(drawn["series"]) == 4  # type: ignore[arg-type]
     assert "未经训练" in str(drawn["title"])
     assert "未经训练" in shown(app)
+
+
+def test_formulas_write_signs_and_powers() -> None:
+    assert charts_of.residual_cell(3, 1.0, -0.25, 0.75).endswith("= 1.000 - 0.250 = 0.750")
+    assert charts_of.power_of_ten(1e-5) == "10^{-5}"
+    assert charts_of.power_of_ten(2.5e-3) == r"2.5 \cdot 10^{-3}"
+    cell = charts_of.layer_norm_cell(0, x=2.0, mean=-0.5, variance=4.0, epsilon=1e-5, gain=-1.5, bias=0.25, output=-1.625)
+    assert cell.endswith(r"= \frac{2.000 + 0.500}{\sqrt{4.000 + 10^{-5}}} \cdot (-1.500) + 0.250 = -1.625")
+    assert charts_of.unit_cell(7, -0.5, 0.0, "relu") == r"h_{7} = \max(0,\, -0.500) = 0.000"
+    assert charts_of.unit_cell(7, 1.0, 0.841, "gelu") == r"h_{7} = \mathrm{GELU}(1.000) = 0.841"
 
 
 @pytest.fixture

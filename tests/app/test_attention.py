@@ -3,16 +3,22 @@
 import math
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import session
-from app.components.matrices import unpack
+import model
+from app import session, text
+from app.components.matrices import pack, unpack
 from app.text import sentences
+from app.views.attention_scenes import labels, matrices_of, scenes_of
+from app.views.attention_tables import first_step
+from model.analysis import steps as analysis
 from tests.app.conftest import OpenApp, said
+from tests.model import tiny
 
 SENTENCE = "The cat sees the other cat 1E1 times."
 PLACE = {"attention": "decoder.self_attention", "layer": "1", "head": "3"}
@@ -200,3 +206,24 @@ def test_a_text_of_one_token_and_none_at_all(open_app: OpenApp) -> None:
     app.text_area(key="sentence").set_value("   ").run()
     assert "There is no sentence yet." in shown(app)
     assert not app.get("bidi_component")
+
+
+def test_a_rotary_model_turns_queries_and_keys_before_the_score(tmp_path: Path) -> None:
+    tiny.save_checkpoint(tmp_path, shared=False, positions="rotary", norm="pre", attention_bias=True)
+    atlas = model.load(tmp_path)
+    trace = atlas.trace("I love you.", "我爱你。")
+    text.use("en")
+    steps = analysis.head_steps(atlas, trace, "decoder.self_attention", 1, 3)
+    scenes = {scene.id: scene for scene in scenes_of(steps, analysis.scaling(steps, 1), 1, 0)}
+    assert list(scenes)[3:7] == ["split", "rotate_query", "rotate_key", "score"]
+    assert list(scenes).index("score") + 1 == first_step(steps)
+    assert scenes["score"].items == ["query_rotated", "×", "key_t", "=", "products"]
+    assert scenes["query"].items == ["x", "×", "w_query", "+", "b_query", "=", "query"]
+    shown = matrices_of(steps, labels(trace, steps, "read"))
+    message = pack(list(scenes.values()), shown, text=text.section("matrices"), caption={})
+    values = unpack(message)[1]
+    assert np.allclose(values["x"] @ values["w_query"] + values["b_query"], values["query"], atol=1e-5)
+    assert np.allclose(values["query_rotated"] @ values["key_t"], values["products"], atol=1e-5)
+    assert [token.label for token in trace.target] == list(
+        next(entry for entry in shown if entry.id == "scores").rows.labels or ()
+    )

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import model
 from app import session
+from app.charts import composition
 from model.checkpoint import SHIPPED
 from tests.app.conftest import OpenApp, said
 
@@ -85,3 +86,13 @@ def test_an_empty_sentence_has_no_diagram_but_a_reason(open_app: OpenApp) -> Non
     app = open_app("architecture", model="en-fr", text=" ")
     assert not app.get("bidi_component")
     assert 'role="alert"' in said(app)
+
+
+def test_the_formula_has_the_norm_where_the_model_has_it() -> None:
+    assert r"R_S(x) &= \mathrm{LN}(x + S(x))" in composition.composed(pre_norm=False)
+    assert r"R_S(x) &= x + S(\mathrm{LN}(x))" in composition.composed(pre_norm=True)
+    symbols, numbers = composition.counted([(2, 2, 100, 50, 3, 4, 0), (3, 1, 100, 50, 2, 4, 4)], 1000, 0, 2002)
+    assert symbols.count("+ n_{\\mathrm{LN}}") == 1
+    assert 2 * (2 * 100 + 50 + 3 * 4) + 3 * (100 + 50 + 2 * 4) + 4 + 1000 == 2002
+    assert numbers.endswith("= 2{,}002")
+    assert r"2\,(2 \cdot 100 + 50 + 3 \cdot 4) + 3\,(100 + 50 + 2 \cdot 4) + 4 + 1{,}000" in numbers

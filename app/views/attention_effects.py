@@ -84,14 +84,15 @@ def words(trace: Trace, found: Recomputed, written: str) -> None:
     """The next-token distribution of one row, and the likeliest word of every row."""
     html.heading("attention_edit.words")
 
-    def named(row: int) -> str:
-        return text("attention_edit.row_option", row=row, reads=trace.target[row].label, produces=trace.produced[row].label)
-
+    names = [
+        text("attention_edit.row_option", row=row, reads=read.label, produces=produced.label)
+        for row, (read, produced) in enumerate(zip(trace.target, trace.produced, strict=True))
+    ]
     row = st.selectbox(
         text("attention_edit.of_row"),
         range(len(found.rows)),
         index=found.most_moved,
-        format_func=named,
+        format_func=names.__getitem__,
         key=f"edit_row_{written}",
     )
     chosen = found.rows[row]

@@ -19,7 +19,7 @@ from model.trace import Trace
 from model.transformer import EncoderDecoder
 from model.translator import Translator
 
-NEXT, KEY = "views/tokens.py", "architecture_diagram"
+NEXT, KEY, SETTINGS = "views/tokens.py", "architecture_diagram", "architecture_what_if"
 # The page that shows what a box computes.
 PAGES = {
     "tokens": "tokens",
@@ -193,12 +193,14 @@ def what_if(selection: session.Selection) -> None:
     """The same sentence in an untrained model with other settings: both counts, and its diagram."""
     session.begin_run()
     html.prose("architecture.what_if_idea")
+    asked = st.query_params.get("settings", "")
+    st.session_state.setdefault(SETTINGS, asked if asked in sizes.SETTINGS else "base")
     name = st.segmented_control(
         text("architecture.what_if_choice"),
         list(sizes.SETTINGS),
-        default="base",
         format_func={name: text(f"architecture.what_if_{name}") for name in sizes.SETTINGS}.__getitem__,
-        key="architecture_what_if",
+        key=SETTINGS,
+        on_change=keep_settings,
         label_visibility="collapsed",
     )
     if not name:
@@ -208,6 +210,11 @@ def what_if(selection: session.Selection) -> None:
     with st.expander(text("architecture.what_if_diagram"), on_change="rerun", key="architecture_what_if_drawn") as drawing:
         if drawing.open:
             untrained(selection, name)
+
+
+def keep_settings() -> None:
+    """A link reopens the comparison too."""
+    st.query_params["settings"] = st.session_state[SETTINGS] or "base"
 
 
 def compare(selection: session.Selection, name: str) -> None:

@@ -80,6 +80,9 @@ def test_the_papers_base_model_stands_beside_with_its_published_sum(open_app: Op
     app.segmented_control(key="architecture_what_if").set_value("tie").run()
     assert not app.exception
     assert f"{4_068_096 + 2 * 960_000:,}" in said(app)
+    assert app.query_params["settings"] in ("tie", ["tie"])
+    again = open_app("architecture", model="en-fr", text="I love you.", settings="norm")
+    assert again.segmented_control(key="architecture_what_if").value == "norm"
 
 
 def test_an_empty_sentence_has_no_diagram_but_a_reason(open_app: OpenApp) -> None:

@@ -3,6 +3,7 @@
 import copy
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from app.components.attention_graph.payload import pack
 from app.components.attention_map.payload import unpack
 from app.text import section, use
 from app.views import three_about
-from model.trace import Trace
+from model.analysis import purpose
+from model.trace import Trace, tracing
 from tests.app.conftest import OpenApp, said
+from tests.model import tiny
 
 SENTENCE = "I don't know his name."
 AWKWARD = "the 1E1 the NaN 2024-05-06 the <b>x</b>"
@@ -77,8 +80,10 @@ def test_what_each_is_for_is_measured_when_asked(open_app: OpenApp) -> None:
     cells = re.findall(r"<td class=\"number\">(?:<bdi[^>]*>)?([^<]+)", table)
     assert cells[:5] == [number(-sum(trace.log_probabilities) / len(trace.produced)), number(-loss), *cells[2:5]]
     assert cells[5] == number(loss)
-    assert "Without cross-attention · fluent but unfaithful · Les" in shown(app)
-    assert "Without decoder self-attention · faithful but broken · J'ignore son nom de son nom." in shown(app)
+    with tracing(purpose.silenced(atlas, [purpose.CROSS])):
+        assert f"Without cross-attention · fluent but unfaithful · {atlas.translate(SENTENCE).text}" in shown(app)
+    with tracing(purpose.silenced(atlas, [purpose.DECODER])):
+        assert re.search(f"Without decoder self-attention · [^·]* · {re.escape(atlas.translate(SENTENCE).text)}", shown(app))
 
 
 def test_all_examples_are_averaged_and_a_link_asks_for_it(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +117,22 @@ def packed(trace: Trace, head: int) -> bytes:
     place = {"attention": "encoder.self_attention", "layer": 2, "head": head}
     caption = dict.fromkeys(("model", "source", "target"), "")
     return pack(trace, text=maps, labels=labels, caption=caption, about=about, asymmetry={}, place=place)
+
+
+def test_a_pre_norm_rotary_model_is_told_as_it_is(tmp_path: Path) -> None:
+    tiny.save_checkpoint(tmp_path / "rotary", shared=False, positions="rotary", norm="pre")
+    atlas = model.load(tmp_path / "rotary")
+    use("en")
+    about: dict[str, Any] = three_about.about(atlas, atlas.trace("I love you.", "我爱你。"))
+    first, cross = about["encoder.self_attention"]["origins"][0], about["decoder.cross_attention"]["origins"][1]
+    assert first["query"] == {
+        "meaning": "X: source embeddings, what layer 1 reads, normed first (pre-norm)",
+        "path": "encoder.layers.0.residual.0.normed",
+    }
+    assert first["memory"]["meaning"].endswith("Q and K are then turned by their positions.")
+    assert cross["query"]["path"] == "decoder.layers.1.residual.1.normed"
+    assert "after the final norm" in cross["memory"]["meaning"]
+    assert "turned" not in cross["memory"]["meaning"]
 
 
 def test_long_sentences_send_the_chosen_heads_exactly() -> None:

@@ -1,6 +1,15 @@
 """All figures of speed, each beside its rival in the same run: one table. `python -m benchmarks.forward` prints one part."""
 
-from benchmarks import decoding, forward, heads, recorded, training_step, translate
+from benchmarks import decoding, forward, heads, pages, recorded, training_step, translate
 from benchmarks.timing import run
 
-run(__doc__, forward.figures, recorded.figures, decoding.figures, training_step.figures, translate.figures, heads.figures)
+run(
+    __doc__,
+    forward.figures,
+    recorded.figures,
+    decoding.figures,
+    training_step.figures,
+    translate.figures,
+    pages.figures,
+    heads.figures,
+)

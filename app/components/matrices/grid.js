@@ -11,8 +11,8 @@ const labelsOf = axis => axis.labels;
 /** How large the cells of a matrix are: tokens get room for their words, numbered dimensions share what is there. */
 export function cellSizes(matrix, factor) {
   const along = (axis, count, room) => labelsOf(axis) ? Math.max(11, Math.min(22, Math.round(22 * factor)))
-    : Math.max(1.5, Math.min(14, Math.floor(2 * room * factor / Math.max(1, count)) / 2));
-  return { wide: along(matrix.along.cols, matrix.cols, 250), tall: along(matrix.along.rows, matrix.rows, 300) };
+    : Math.max(1, Math.min(14, Math.floor(4 * room * factor / Math.max(1, count)) / 4));
+  return { wide: along(matrix.along.cols, matrix.cols, 290), tall: along(matrix.along.rows, matrix.rows, 300) };
 }
 
 export function layoutGrid(theme, matrix, factor) {

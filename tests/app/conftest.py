@@ -6,8 +6,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app import text
+
 MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"
 OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    """AppTest formats the options of a widget in the test's own thread, in whatever language that speaks."""
+    text.use("en")
 
 
 @pytest.fixture

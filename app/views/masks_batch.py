@@ -40,7 +40,7 @@ def together(selection: session.Selection, atlas: Translator, place: session.Pla
     found = session.measured(padding.padded, selection, *at)
     batch_table(found)
     index = min(sentence or 0, count - 1)
-    maps(selection, place, found, index)
+    maps(selection, place, found, index, (selection.text, *others)[index])
     measured(found, index, forgotten=forgotten)
 
 
@@ -57,8 +57,8 @@ def batch_table(found: Padded) -> None:
     html.table(columns, rows, text("masks.batch_caption"))
 
 
-def maps(selection: session.Selection, place: session.Place, found: Padded, index: int) -> None:
-    """Three steps: the two masks and what they make together; the map alone; the map in the batch."""
+def maps(selection: session.Selection, place: session.Place, found: Padded, index: int, sentence: str) -> None:
+    """Two steps: the map alone and in the batch; the two masks and what they make together."""
     tokens = [token.label for token in found.tokens[index]]
     side: str = "source" if place.attention.startswith("encoder") else "target"
     axis = Axis(text("masks.axis_read"), tokens, "source" if side == "source" else "target")
@@ -84,6 +84,8 @@ def maps(selection: session.Selection, place: session.Place, found: Padded, inde
         Scene("masks", text("masks.scene_masks"), ("causal", "∧", "padding", "=", "both"), note=text("masks.scene_masks_note")),
     ]
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    if index:  # a sentence of our own, with its own translation
+        trace = session.trace(selection.model, sentence)
     message = pack(scenes, given, text=section("matrices"), caption=picture.caption(selection, trace), name="batch")
     matrices(message, key="masks_batch")
 

@@ -38,7 +38,9 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
     by_token(trace, found)
     if st.button(text("masks.write"), key="masks_write"):
         written = session.measured(painted.written, selection, *at)
-        html.prose("masks.written", written=written.text or text("translate.nothing"), own=trace.target_text)
+        own_text = session.translation(selection.model, selection.text).text
+        nothing = text("translate.nothing")
+        html.prose("masks.written", written=written.text or nothing, own=own_text or nothing)
         if not written.ended:
             html.prose("masks.unended", kind="quiet")
 

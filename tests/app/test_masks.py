@@ -104,6 +104,28 @@ def test_a_painted_mask_from_a_link_is_drawn_and_measured(open_app: OpenApp) -> 
     assert torch.equal(masking.from_link(header["presets"]["itself"]), torch.eye(len(trace.target)).bool())
 
 
+def test_what_it_writes_stands_beside_what_it_writes_under_its_own_mask(open_app: OpenApp) -> None:
+    """Not beside the translation that the visitor typed."""
+    app = open_app("masks", lang="en", model="en-fr", text="I love you.", target="Bonjour.", mask="itself", **PLACE)
+    app.button(key="masks_write").click().run()
+    own = session.translation("en-fr", "I love you.").text
+    assert re.search(rf"Under its own:\s+{re.escape(own)}", shown(app))
+
+
+def test_the_map_of_another_sentence_of_the_batch_is_captioned_with_that_sentence(open_app: OpenApp) -> None:
+    app = open_app("masks", lang="en", model="en-fr", text="I love you.", **PLACE)
+    app.toggle(key="batch").set_value(True).run()
+    assert unpack_matrices(payloads(app)[1])[0]["caption"]["source"] == "I love you."
+    app.segmented_control(key="batch_sentence").set_value(1).run()
+    header = unpack_matrices(payloads(app)[1])[0]
+    other = header["caption"]["source"]
+    assert other != "I love you."
+    assert header["caption"]["target"] == session.translation("en-fr", other).text
+    read = [token.label for token in session.trace("en-fr", other).target]
+    (alone,) = [entry for entry in header["matrices"] if entry["id"] == "alone"]
+    assert alone["rows"]["labels"] == read
+
+
 def test_labels_keep_their_order_and_a_link_that_is_no_mask_is_told(open_app: OpenApp) -> None:
     app = open_app(
         "masks", lang="en", model="en-fr", text=AWKWARD, mask="<b>", **{**PLACE, "attention": "encoder.self_attention"}

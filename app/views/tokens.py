@@ -326,7 +326,7 @@ def damage(selection: session.Selection, trace: Trace, variant: str) -> None:
     st.html(token_cards.probable(trace.produced, trace.log_probabilities, "tokens.what_if_before_name"))
     html.prose("tokens.what_if_after", kind="quiet", score=html.Ours(html.number(sum(found.log_probabilities))))
     st.html(token_cards.probable(trace.produced, found.log_probabilities, "tokens.what_if_after_name"))
-    own = session.translation(selection.model, selection.text, selection.beam).text
+    own = session.translation(selection.model, selection.text).text  # greedy, as the altered model writes
     nothing = html.Ours(text("translate.nothing"))
     html.prose("tokens.what_if_written", written=found.written or nothing, own=own or nothing)
     if found.stopped == "limit":

@@ -1,5 +1,5 @@
 // The row of buttons under a picture.
-import { button } from "./controls.js";
+import { button, copyLink } from "./controls.js";
 import { csvOf } from "./csv.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
 import { captionOf } from "./opened.js";
@@ -18,21 +18,6 @@ export function exportBar(app, current, prefix = "") {
   };
   const offered = Object.keys(kinds).filter(kind => kind !== "csv" || !prefix);
   const bar = element("div", { class: "exports" }, ...offered.map(kind => button({ name: `${prefix}${kind}`, label: text[kind], onPick: () => kinds[kind](current()) })));
-  if (!prefix) bar.append(copyLink(app, text));
+  if (!prefix) bar.append(copyLink(text, () => linkOf(header, app.state)));
   return bar;
-}
-
-function copyLink(app, text) {
-  const made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
-    const link = linkOf(app.payload.header, app.state);
-    try {
-      await navigator.clipboard.writeText(link);
-      made.textContent = text.copied;
-    } catch {
-      made.textContent = text.copy_failed;
-    }
-    setTimeout(() => { made.textContent = text.copy_link; }, 2500);
-  } });
-  made.setAttribute("aria-live", "polite");
-  return made;
 }

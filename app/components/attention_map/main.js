@@ -1,4 +1,5 @@
 // The component: keeps what the reader chose, draws a view again when something changed, and cleans up.
+import { afterServer } from "./address.js";
 import { describe, detailName } from "./opened.js";
 import { decode } from "./payload.js";
 import { firstState, readState, writeState } from "./state.js";
@@ -23,10 +24,7 @@ class AttentionMap {
     this.resizes.observe(root);
     this.onKey = event => this.escape(event);
     root.addEventListener("keydown", this.onKey);
-    // When the server writes the URL of this page it does not know what was chosen here since, and puts back what was before.
-    this.page = location.pathname;
-    this.onEntry = () => { if (this.payload && location.pathname === this.page) writeState(this.payload.header, this.state); };
-    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
+    this.release = afterServer(() => { if (this.payload) writeState(this.payload.header, this.state); });
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
@@ -189,7 +187,7 @@ class AttentionMap {
   }
 
   close() {
-    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
+    this.release();
     this.resizes.disconnect();
     this.root.removeEventListener("keydown", this.onKey);
     cancelAnimationFrame(this.pending);

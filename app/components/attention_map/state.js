@@ -1,4 +1,5 @@
 // What the reader has chosen: read from the URL, else from this tab's memory, else from the page; written to both.
+import { replaceAddress } from "./address.js";
 
 const MEMORY = "attention-atlas.attention-map";
 const CHOICES = { overview: ["one", "all"], row: ["produced", "read"], unit: ["pieces", "words"], special: ["show", "hide"], scale: ["unit", "map"] };
@@ -65,6 +66,5 @@ export function writeState(header, state) {
   try {
     sessionStorage.setItem(MEMORY, JSON.stringify({ ...remembered(), ...Object.fromEntries(written(header, state)) }));
   } catch { /* a browser without storage still has the URL */ }
-  const link = linkOf(header, state);
-  if (link !== location.href) history.replaceState(history.state, "", link);
+  replaceAddress(linkOf(header, state));
 }

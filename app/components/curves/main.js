@@ -1,6 +1,7 @@
 // The component: keeps the chosen point, speaks, saves, and cleans up.
+import { afterServer, replaceAddress } from "./address.js";
 import { written } from "./axes.js";
-import { button } from "./controls.js";
+import { button, copyLink } from "./controls.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
 import { draw, hit, layout } from "./plot.js";
@@ -19,10 +20,7 @@ class Curves {
     this.painted = 0;
     this.resizes = new ResizeObserver(() => { if (this.chart && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
-    // The server writes the URL of this page without knowing what was chosen here since.
-    this.page = location.pathname;
-    this.onEntry = () => { if (this.chart && location.pathname === this.page) this.keep(); };
-    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
+    this.release = afterServer(() => { if (this.chart) this.keep(); });
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.chart) this.render(); });
   }
 
@@ -61,7 +59,7 @@ class Curves {
     this.stage.frame.onkeydown = event => this.key(event);
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.table = new TableTwin(text);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), this.copyLink());
+    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => this.link()));
     const path = element("code", { class: "path", dir: "ltr" }, chart.path);
     this.root.replaceChildren(element("section", { class: "card" }, element("h4", { "data-testid": "title" }, chart.title), this.stage.frame, this.live, path, this.table.details, exports));
     this.root.setAttribute("role", "group");
@@ -138,8 +136,7 @@ class Curves {
 
   /** The URL says which point is chosen. */
   keep() {
-    const link = this.link();
-    if (link !== location.href) history.replaceState(history.state, "", link);
+    replaceAddress(this.link());
   }
 
   link() {
@@ -149,23 +146,8 @@ class Curves {
     return url.href;
   }
 
-  copyLink() {
-    const { text } = this.chart;
-    const made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
-      try {
-        await navigator.clipboard.writeText(this.link());
-        made.textContent = text.copied;
-      } catch {
-        made.textContent = text.copy_failed;
-      }
-      setTimeout(() => { made.textContent = text.copy_link; }, 2500);
-    } });
-    made.setAttribute("aria-live", "polite");
-    return made;
-  }
-
   close() {
-    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
+    this.release();
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
   }

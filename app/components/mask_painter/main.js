@@ -1,5 +1,6 @@
 // The component: one mask, drawn twice; kept in the URL; told to the server a moment after it changed.
-import { button, choice, replaceControls } from "./controls.js";
+import { afterServer, replaceAddress } from "./address.js";
+import { button, choice, copyLink, replaceControls } from "./controls.js";
 import { drawCells } from "./cells.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
@@ -24,6 +25,7 @@ class MaskPainter {
     this.painted = 0;
     this.resizes = new ResizeObserver(() => { if (this.header && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
+    this.release = afterServer(() => { if (this.header) this.write(); });
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.header) this.render(); });
   }
 
@@ -64,7 +66,7 @@ class MaskPainter {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.matrix_hint });
     this.table = new TableTwin(text);
     const figure = (stage, title) => element("figure", { class: "view" }, element("figcaption", {}, title), stage.frame);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), this.copyLink());
+    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
     const clipped = this.header.length > this.header.rows.length ? [element("p", { class: "note" }, fill(text.clipped, { count: this.header.rows.length, length: this.header.length }))] : [];
     const legend = element("p", { class: "legend" }, element("i", { class: "swatch on", "aria-hidden": "true" }), text.legend_allowed, element("i", { class: "swatch off", "aria-hidden": "true" }), text.legend_hidden);
     this.root.replaceChildren(element("section", { class: "card" }, this.controls,
@@ -166,25 +168,11 @@ class MaskPainter {
     return save(kind === "png" ? await pngOf(this.theme, picture, caption) : svgOf(this.theme, picture, caption), name);
   }
 
-  copyLink() {
-    const { text } = this.header, made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
-      try {
-        await navigator.clipboard.writeText(location.href);
-        made.textContent = text.copied;
-      } catch {
-        made.textContent = text.copy_failed;
-      }
-      setTimeout(() => { made.textContent = text.copy_link; }, 2500);
-    } });
-    made.setAttribute("aria-live", "polite");
-    return made;
-  }
-
   write() {
     const url = new URL(location.href), set = (name, value) => value ? url.searchParams.set(name, value) : url.searchParams.delete(name);
     set("mask", this.name);
     set("notation", this.notation === "plain" ? "" : this.notation);
-    if (url.href !== location.href) history.replaceState(history.state, "", url.href);
+    replaceAddress(url.href);
   }
 
   get inner() { return Math.max(220, this.width - (this.width < 520 ? 26 : 42)); }
@@ -214,6 +202,7 @@ class MaskPainter {
 
   close() {
     if (this.timer) { clearTimeout(this.timer); this.send("mask", this.name); }
+    this.release();
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
   }

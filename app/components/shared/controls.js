@@ -41,6 +41,21 @@ export function toggle({ name, label, value, onPick }) {
 export const button = ({ name, label, title, onPick, className = "action" }) =>
   element("button", { type: "button", class: className, title, "data-testid": name, onclick: onPick }, label);
 
+/** A button that copies what `link()` gives, and says for a moment whether it could. */
+export function copyLink(text, link) {
+  const made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
+    try {
+      await navigator.clipboard.writeText(link());
+      made.textContent = text.copied;
+    } catch {
+      made.textContent = text.copy_failed;
+    }
+    setTimeout(() => { made.textContent = text.copy_link; }, 2500);
+  } });
+  made.setAttribute("aria-live", "polite");
+  return made;
+}
+
 /** Puts controls in place of the old ones and keeps the keyboard focus where it was. */
 export function replaceControls(holder, controls) {
   const root = holder.getRootNode(), focused = root.activeElement;

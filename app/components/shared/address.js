@@ -1,0 +1,16 @@
+// The URL of the page: what was chosen in the browser stands there, so that a reload or a link reopens it.
+
+/** Makes this the URL, without a new entry in the history. */
+export function replaceAddress(link) {
+  if (link !== location.href) history.replaceState(history.state, "", link);
+}
+
+/**
+ * Calls `write` whenever the server wrote the URL of this page: it does not know what was chosen here since, and puts back what
+ * was before. Returns a function that ends it.
+ */
+export function afterServer(write) {
+  const page = location.pathname, onEntry = () => { if (location.pathname === page) write(); };
+  globalThis.navigation?.addEventListener("currententrychange", onEntry);
+  return () => globalThis.navigation?.removeEventListener("currententrychange", onEntry);
+}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import BrowserContext, Locator, Page
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from app.components import matrices as component
 from app.components.matrices import Axis, Matrix, Scene, pack
@@ -34,8 +34,10 @@ MASK = torch.tensor([[False, True, True], [False, False, True], [False, False, F
 WEIGHTS = torch.where(MASK, 0.0, torch.where(MASK, -torch.inf, SCORES).softmax(-1))
 
 
+TEXT = tomllib.loads((ROOT / "assets/text/en/matrices.toml").read_text("utf-8"))["matrices"]
+
+
 def payload() -> bytes:
-    text = tomllib.loads((ROOT / "assets/text/en/matrices.toml").read_text("utf-8"))["matrices"]
     shown = [
         Matrix("x", X, TARGET, WIDTH, "X"),
         Matrix("w_q", W_Q, WIDTH, D_K, "W_Q", "query"),
@@ -51,7 +53,7 @@ def payload() -> bytes:
         Scene("score", "score", ["query", "×", "key_t", "=", "scores"], "product", cell=(1, 2)),
         Scene("softmax", "softmax", ["masked", "→", "weights"], "softmax"),
     ]
-    return pack(scenes, shown, text=text, caption=CAPTION, place={"attention": "decoder.cross_attention", "layer": 1, "head": 0})
+    return pack(scenes, shown, text=TEXT, caption=CAPTION, place={"attention": "decoder.cross_attention", "layer": 1, "head": 0})
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +150,7 @@ def test_table_and_file_hold_every_number_under_its_labels(page: Page, root: Loc
     page.get_by_test_id("step-score").click()
     press(page, "scores", "Control+Home")
     page.get_by_test_id("table").locator("summary").click()
+    expect(page.get_by_test_id("table").locator("tbody tr")).to_have_count(4)
     rows = page.get_by_test_id("table").locator("tbody tr").all()
     assert [row.locator("th bdi").inner_text() for row in rows] == ["le", "le", "1E1", "<b>x</b>"]
     cells = [[number(cell) for cell in row.locator("td").all_text_contents()] for row in rows]
@@ -168,6 +171,31 @@ def test_the_vector_file_shows_labels_as_text(page: Page, root: Locator) -> None
     assert "&lt;b&gt;x&lt;/b&gt;" in svg
     assert svg.count(">le</text>") == 4  # twice at the queries, twice at the scores
     assert "Model tiny" in svg
+    assert "Layer 2, head 1 of decoder.cross_attention" in svg
+
+
+def test_a_difference_is_drawn_around_0_so_that_falls_are_seen(browser: BrowserContext) -> None:
+    before = torch.tensor([[0.5, 0.25, 0.25]] * 4)
+    after = before + torch.tensor([-0.375, 0.25, 0.125])
+    weights = Matrix("weights", after, TARGET, SOURCE, "weights", "weights", "unit", before=before)
+    message = pack([Scene("one", "", ["weights"])], [weights], text=TEXT, caption=CAPTION)
+    other = standalone.visit(browser, message, component=component)
+
+    def drawn_as() -> tuple[list[str], set[str]]:
+        """The ends of the scale, and the colours of the first row."""
+        with other.expect_download() as download:
+            other.get_by_test_id("svg").click()
+        svg = Path(download.value.path()).read_text("utf-8")
+        cells = re.findall(r'<rect [^>]*fill="(rgb[^"]+)"/>', svg.split("clip-path")[1])[:3]
+        return re.findall(r">([−\d.]+)</text>", svg), set(cells)
+
+    ends, _ = drawn_as()
+    assert ends == ["0", "1"]
+    other.get_by_test_id("control-difference").check()
+    ends, colours = drawn_as()
+    assert ends == ["−0.38", "0.38"]
+    assert len(colours) == 3
+    other.close()
 
 
 def test_another_place_left_by_another_page_is_asked_for(browser: BrowserContext) -> None:

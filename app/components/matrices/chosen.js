@@ -1,4 +1,5 @@
 // Which step and which cell: from the URL, kept in it; and the place in the model, shared with the attention map.
+import { replaceAddress } from "./address.js";
 
 const PLACE = "attention-atlas.attention-map";
 
@@ -30,8 +31,7 @@ export function linkOf(header, chosen) {
 }
 
 export function writeChosen(header, chosen) {
-  const link = linkOf(header, chosen);
-  if (link !== location.href) history.replaceState(history.state, "", link);
+  replaceAddress(linkOf(header, chosen));
 }
 
 function remembered() {

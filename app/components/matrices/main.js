@@ -1,4 +1,5 @@
 // The component: keeps the chosen step and cell, plays, speaks, and cleans up.
+import { afterServer } from "./address.js";
 import { decode, matricesOf } from "./block.js";
 import { cellIn, placeElsewhere, readChosen, rememberPlace, writeChosen } from "./chosen.js";
 import { forgetWidths } from "./labels.js";
@@ -19,10 +20,7 @@ class Matrices {
     this.tooltip = element("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
     this.resizes = new ResizeObserver(() => { if (this.view && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
-    // When the server writes the URL of this page it does not know what was chosen here since, and puts back the old step.
-    this.page = location.pathname;
-    this.onEntry = () => { if (this.payload && location.pathname === this.page) writeChosen(this.payload.header, this.chosen); };
-    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
+    this.release = afterServer(() => { if (this.payload) writeChosen(this.payload.header, this.chosen); });
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
@@ -214,7 +212,7 @@ class Matrices {
 
   close() {
     clearTimeout(this.timer);
-    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
+    this.release();
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
   }

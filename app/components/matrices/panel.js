@@ -14,7 +14,7 @@ export class MatrixPanel {
     const { text } = app.payload.header;
     this.stage = new Stage({
       name: `matrix-${matrix.id}`,
-      onDraw: (surface, view) => drawGrid(surface, app.theme, this.geometry, this.matrix, this.bitmap, this.marks, view),
+      onDraw: (surface, view) => drawGrid(surface, app.theme, this.geometry, this.shown, this.bitmap, this.marks, view),
       onPoint: (x, y, event) => app.point(this.matrix, hitGrid(this.geometry, this.matrix, x, y, this.stage.view), event),
       onLeave: () => app.point(null, null),
       onPress: (x, y) => { const cell = hitGrid(this.geometry, this.matrix, x, y, this.stage.view); if (cell) app.press(this.matrix, cell); },
@@ -36,10 +36,12 @@ export class MatrixPanel {
     return fill(this.app.payload.header.text.rows_by_columns, { rows: `${along.rows.name} ${rows}`, columns: `${along.cols.name} ${cols}` });
   }
 
-  show(factor, values) {
+  /** `shown` is the matrix, or what is drawn in its place: the difference from the original. */
+  show(factor, shown) {
     const { app, matrix } = this;
-    this.geometry = layoutGrid(app.theme, matrix, factor);
-    this.bitmap = bitmapOf(app.theme, matrix, values);
+    this.shown = shown;
+    this.geometry = layoutGrid(app.theme, shown, factor);
+    this.bitmap = bitmapOf(app.theme, shown, shown.values);
     this.stage.fit(this.geometry.width, this.geometry.height, TALLEST);
     this.title.style.setProperty("--left", `${this.geometry.left}px`);
     this.title.firstChild.style.color = css(roleColour(app.theme, matrix.role));

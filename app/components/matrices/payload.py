@@ -26,7 +26,8 @@ LABELS: tuple[str, ...] = (
     "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_bias", "law_scaled", "law_sum",
     "law_softmax", "law_softmax_none", "law_mask_kept", "law_mask_hidden", "law_lookup", "law_norm", "law_relu", "law_gelu",
     "law_concat", "law_slice", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad", "table", "table_of",
-    "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence", "caption_scene",
+    "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence",
+    "caption_place", "caption_scene",
 )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
 // One scene: the steps above, matrices and signs in reading order, how the chosen cell came about, exports.
 import { matricesOf } from "./block.js";
 import { linkOf } from "./chosen.js";
-import { button, choice, replaceControls, toggle } from "./controls.js";
+import { button, choice, copyLink, replaceControls, toggle } from "./controls.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
 import { drawGrid, placeText } from "./grid.js";
 import { widthOf } from "./labels.js";
-import { bitmapOf, roleColour, written } from "./numbers.js";
+import { roleColour, written } from "./numbers.js";
 import { MatrixPanel } from "./panel.js";
 import { csvOf, TableTwin } from "./twin.js";
 import { element, fill } from "./template.js";
@@ -27,14 +27,19 @@ export class SceneView {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.path = element("code", { class: "path", dir: "ltr" });
     this.table = new TableTwin(text);
-    this.exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), this.copyLink());
+    this.exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })),
+      copyLink(text, () => linkOf(app.payload.header, app.chosen)));
     this.node = element("section", { class: "card" }, this.steps, this.row, this.note, this.sentence, this.terms, this.rounded, this.edit, this.live, this.path, this.table.details, this.exports);
   }
 
   get all() { return matricesOf(this.app.scene, this.app.payload.matrices); }
 
-  valuesOf(matrix) {
-    return this.app.difference && matrix.before ? matrix.values.map((value, at) => value - matrix.before[at]) : matrix.values;
+  /** A matrix as it is drawn: itself, or its difference from the original, around 0 on a scale of its own. */
+  shownOf(matrix) {
+    if (!this.app.difference || !matrix.before) return matrix;
+    const values = matrix.values.map((value, at) => value - matrix.before[at]);
+    const top = values.reduce((most, value) => Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most, 0);
+    return { ...matrix, values, before: new Float32Array(values.length), scale: "signed", top };
   }
 
   render() {
@@ -49,7 +54,7 @@ export class SceneView {
     }
     this.showSteps();
     this.factor = this.fitting(app.inner);
-    for (const [id, panel] of this.panels) panel.show(this.factor, this.valuesOf(app.payload.matrices.get(id)));
+    for (const [id, panel] of this.panels) panel.show(this.factor, this.shownOf(app.payload.matrices.get(id)));
     this.paint();
   }
 
@@ -76,7 +81,7 @@ export class SceneView {
       let width = 0;
       for (const item of this.scene.items) {
         const panel = this.panels.get(item);
-        if (panel) panel.show(factor, this.valuesOf(panel.matrix));
+        if (panel) panel.show(factor, this.shownOf(panel.matrix));
         width += BETWEEN + (panel ? panel.geometry.width : widthOf(app.theme, item, SIGN_SIZE));
       }
       if (width <= room) return factor;
@@ -153,9 +158,9 @@ export class SceneView {
           x += wide + BETWEEN;
           continue;
         }
-        const { geometry: g, matrix, marks } = part, wide = Math.max(g.width, widthOf(app.theme, part.size(), 13));
+        const { geometry: g, shown: matrix, bitmap, marks } = part, wide = Math.max(g.width, widthOf(app.theme, part.size(), 13));
         surface.shift(x, (tallest - g.height) / 2, () => {
-          drawGrid(surface, app.theme, g, matrix, bitmapOf(app.theme, matrix, this.valuesOf(matrix)), { ...marks, cursor: undefined }, { x: 0, y: 0, w: g.width, h: g.height });
+          drawGrid(surface, app.theme, g, matrix, bitmap, { ...marks, cursor: undefined }, { x: 0, y: 0, w: g.width, h: g.height });
           surface.text({ text: matrix.title, x: g.left, y: g.height + 12, size: 15, weight: 650, fill: roleColour(app.theme, matrix.role) });
           surface.text({ text: part.size(), x: g.left, y: g.height + 30, size: 13, fill: app.theme.muted });
         });
@@ -168,7 +173,7 @@ export class SceneView {
   caption() {
     const { app } = this, { text, caption, place } = app.payload.header;
     const scene = fill(text.caption_scene, { title: app.scene.title || this.all.at(-1).title, path: this.path.textContent, note: app.scene.note });
-    const where = place ? ` (${place.attention}, layer ${place.layer}, head ${place.head})` : "";
+    const where = place ? ` ${fill(text.caption_place, { layer: place.layer + 1, head: place.head + 1, attention: place.attention })}` : "";
     return [fill(text.caption_sentence, caption) + where, scene, this.sentence.textContent];
   }
 
@@ -176,20 +181,5 @@ export class SceneView {
     const { app } = this, { header } = app.payload, name = fileName([header.caption.model, header.name || "matrices", app.scene.id], kind);
     if (kind === "csv") return save(csvOf(this.all, this.caption()), name);
     return save(await (kind === "png" ? pngOf : svgOf)(app.theme, this.picture, this.caption()), name);
-  }
-
-  copyLink() {
-    const { text } = this.app.payload.header;
-    const made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
-      try {
-        await navigator.clipboard.writeText(linkOf(this.app.payload.header, this.app.chosen));
-        made.textContent = text.copied;
-      } catch {
-        made.textContent = text.copy_failed;
-      }
-      setTimeout(() => { made.textContent = text.copy_link; }, 2500);
-    } });
-    made.setAttribute("aria-live", "polite");
-    return made;
   }
 }

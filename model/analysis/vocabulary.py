@@ -176,7 +176,7 @@ def search(tokenizer: Tokenizer, asked: str, most: int = MOST_HITS) -> Found:
 
 @dataclass(frozen=True)
 class Spelling:
-    """The same text written another way: `typed`, whether it differs from what was typed, and whether its ids are the same."""
+    """The same text written another way, whether that `differs` from what was typed, and whether its ids are the `same`."""
 
     name: str
     differs: bool

@@ -35,7 +35,7 @@ def spread_evenly(paths: Iterable[str]) -> dict[str, Edit]:
 
 
 def read_nothing(paths: Iterable[str]) -> dict[str, Edit]:
-    """Every query reads nothing: all weights are 0, and so is every context. What is left of the sublayer is W_O's bias, if any."""
+    """Every query reads nothing: all weights are 0, every context is 0. What is left of the sublayer is W_O's bias, if any."""
     return dict.fromkeys(paths, torch.zeros_like)
 
 

@@ -30,6 +30,11 @@ def literal(value: object) -> str:
     return escape(str(value))
 
 
+def characters(value: str) -> str:
+    """Part of a text that a user typed, for a caller that isolates the whole."""
+    return escape(value)
+
+
 def sentence(key: str, **values: object) -> str:
     """The sentence `key` as HTML: markup of the text file rendered, values shown literally."""
     return marked(template(key)).format_map({name: literal(value) for name, value in values.items()})

@@ -34,7 +34,10 @@ def probable(tokens: Sequence[Token], log_probabilities: Sequence[float], name: 
 
 
 def typed(source: str, tokens: Sequence[Token], name: str) -> str:
-    """The text as typed, the characters of each token marked; what belongs to no token stays unmarked."""
+    """The text as typed, the characters of each token marked; what belongs to no token stays unmarked.
+
+    One isolate holds all of it: if each token had one of its own, the words of an Arabic sentence would run from left to right.
+    """
     parts: list[str] = []
     at = 0
     for token in tokens:
@@ -42,9 +45,10 @@ def typed(source: str, tokens: Sequence[Token], name: str) -> str:
         if token.special or end <= begin:
             continue
         mark = "unknown" if token.unknown else "even" if len(parts) % 4 < 2 else "odd"
-        parts += [html.literal(source[at:begin]), f'<mark class="{mark}">{html.literal(source[begin:end])}</mark>']
+        parts += [html.characters(source[at:begin]), f'<mark class="{mark}">{html.characters(source[begin:end])}</mark>']
         at = end
-    return f'<p class="atlas-typed" aria-label="{html.sentence(name)}">{"".join(parts)}{html.literal(source[at:])}</p>'
+    whole = f'<bdi class="typed">{"".join(parts)}{html.characters(source[at:])}</bdi>'
+    return f'<p class="atlas-typed" aria-label="{html.sentence(name)}">{whole}</p>'
 
 
 def span(token: Token) -> str:

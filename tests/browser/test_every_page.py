@@ -1,13 +1,14 @@
 """What holds on every page: it opens in both languages, themes and widths, alone, and under safe headers."""
 
 import urllib.request
+from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from playwright.sync_api import Page
 
+from tests.browser.application import settle
 from tests.browser.conftest import OpenPage
 
-PAGES = ("", "heads")
+SENTENCE = "The old man and the dog see a small house."
 BACKGROUNDS = {False: "rgb(252, 252, 250)", True: "rgb(20, 22, 27)"}
 
 
@@ -18,15 +19,37 @@ def scrolls_sideways(page: Page) -> bool:
     )
 
 
-@pytest.mark.parametrize(("width", "dark", "lang"), [(1280, False, "en"), (390, True, "zh")])
-@pytest.mark.parametrize("path", PAGES)
-def test_opens(open_page: OpenPage, path: str, width: int, dark: bool, lang: str) -> None:
-    page = open_page(path, width=width, dark=dark, lang=lang)
-    heading = page.get_by_test_id("stMain").locator("h1").first.inner_text()
-    assert heading.isascii() == (lang == "en")
-    background = page.get_by_test_id("stApp").evaluate("element => getComputedStyle(element).backgroundColor")
-    assert background == BACKGROUNDS[dark]
+def background(page: Page) -> str:
+    found: str = page.get_by_test_id("stApp").evaluate("element => getComputedStyle(element).backgroundColor")
+    return found
+
+
+def test_a_desktop_by_day(open_page: OpenPage) -> None:
+    page = open_page(width=1280, dark=False, lang="en")
+    assert background(page) == BACKGROUNDS[False]
     assert not scrolls_sideways(page)
+
+
+def test_the_way_of_the_data_leads_through_every_page_on_a_phone_at_night_in_chinese(open_page: OpenPage) -> None:
+    """From "next" to "next" in one session: every page of the sidebar in its order, with the same sentence, and back again."""
+    page = open_page(width=390, dark=True, lang="zh", model="en-fr", text=SENTENCE)
+    links = page.locator('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')
+    listed = [urlsplit(link.get_attribute("href") or "").path.strip("/") for link in links.all()]
+    assert len(listed) >= 8
+    walked = []
+    for _ in listed:
+        heading = page.get_by_test_id("stMain").locator("h1").first.inner_text()
+        assert not heading.isascii()
+        assert background(page) == BACKGROUNDS[True]
+        assert not scrolls_sideways(page), heading
+        assert page.get_by_test_id("stException").count() == 0
+        assert parse_qs(urlsplit(page.url).query)["text"] == [SENTENCE]
+        walked.append(urlsplit(page.url).path.strip("/"))
+        page.get_by_test_id("stMain").get_by_test_id("stPageLink-NavLink").last.click()
+        page.wait_for_function("heading => document.querySelector('[data-testid=stMain] h1')?.innerText !== heading", arg=heading)
+        settle(page)
+    assert walked == listed
+    assert urlsplit(page.url).path.strip("/") == listed[0]
 
 
 def test_headers_that_keep_a_visitor_safe(server: str) -> None:

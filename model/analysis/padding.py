@@ -22,14 +22,15 @@ Item = TypeVar("Item")
 class Padded:
     """A batch of sentences under one attention: `tokens` of each, padding included; sentence 0 is that of the trace.
 
-    `real` is False at padding. `mask` says who may attend to whom (True = may attend), `weights` are those of one head, `alone`
-    those of the same head for each sentence without the others. `differences` holds for each sentence the largest change of
-    any weight of a real query and a real key, over all layers and heads; `lost` the largest mass that one of its queries puts
-    on padding.
+    `real` is False at padding, `masked` says whether the model was told so. `mask` says who may attend to whom (True = may
+    attend), `weights` are those of one head, `alone` those of the same head for each sentence without the others.
+    `differences` holds for each sentence the largest change of any weight of a real query and a real key, over all layers and
+    heads; `lost` the largest mass that one of its queries puts on padding.
     """
 
     tokens: tuple[tuple[Token, ...], ...]
     real: Bool[Tensor, "sentence token"]
+    masked: bool
     mask: Bool[Tensor, "sentence query key"]
     weights: Float[Tensor, "sentence query key"]
     alone: tuple[Tensor, ...]
@@ -96,6 +97,7 @@ def padded(
     return Padded(
         tokens=tuple(_tokens(one.tokens(ours), real[ours].shape[1], side, atlas) for one in traces),
         real=real[ours],
+        masked=masked,
         mask=_mask(real[ours], ours, masked),
         weights=together[layer, :, head],
         alone=tuple(maps[layer, head] for maps in alone),
@@ -107,9 +109,9 @@ def padded(
 
 
 def keys_of(found: Padded, sentence: int) -> Bool[Tensor, "query key"]:
-    """The padding mask of one sentence: the same keys in every row."""
-    real = found.real[sentence]
-    return real[None, :].expand(len(real), len(real))
+    """The padding mask of one sentence, the same keys in every row; all of them where the model was not told of padding."""
+    keys = found.real[sentence] if found.masked else torch.ones_like(found.real[sentence])
+    return keys[None, :].expand(len(keys), len(keys))
 
 
 def hidden(found: Padded, sentence: int) -> Bool[Tensor, "query key"]:

@@ -137,6 +137,16 @@ def test_padding_on_the_left_under_a_causal_mask_leaves_rows_without_any_key(atl
     assert not found.weights[empty].any()
 
 
+@pytest.mark.parametrize("masked", [True, False])
+def test_the_mask_is_the_attentions_own_and_that_of_padding(atlas: Translator, trace: Trace, masked: bool) -> None:
+    found = padding.padded(atlas, trace, OTHERS, "decoder.self_attention", 0, 0, masked=masked)
+    own = own_mask("decoder.self_attention", found.longest)
+    for sentence in range(3):
+        keys = padding.keys_of(found, sentence)
+        assert torch.equal(own & keys, found.mask[sentence])
+        assert keys.all() == (not masked or found.padding_of(sentence) == 0)
+
+
 def test_companions_are_the_shortest_and_the_longest(atlas: Translator, trace: Trace) -> None:
     shorter, longer = OTHERS
     assert padding.companions(atlas, trace, (SENTENCE, longer, "I don't know his name.", shorter)) == (shorter, longer)

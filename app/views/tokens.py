@@ -245,9 +245,9 @@ def formulas(selection: session.Selection, atlas: Translator, trace: Trace, side
             which,
         ),
         Formula(
-            r"x_p = \sqrt{d_{\text{model}}} \cdot E_{\mathrm{id}_p} + PE(p)",
+            r"x_p = \sqrt{d_{\text{model}}} \cdot E_{\mathrm{id}_p}" + ("" if added is None else " + PE(p)"),
             equations.input_cell(at, 0, id_, width, row[0], added, float(parts.entering[at, 0])),
-            "tokens.formula_input",
+            "tokens.formula_input_plain" if added is None else "tokens.formula_input",
             which,
         ),
         Formula(
@@ -270,7 +270,7 @@ def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
         Shape("tokens.shape_one_hot", f"[{name}, V]", (length, size), (length, base.source_vocab_size)),
         Shape("tokens.shape_table", "[V, d_model]", (size, ours.d_model), (base.source_vocab_size, base.d_model)),
         Shape("tokens.shape_rows", f"[{name}, d_model]", vector, paper),
-        Shape("tokens.shape_position", f"[{name}, d_model]", vector, paper),
+        *([Shape("tokens.shape_position", f"[{name}, d_model]", vector, paper)] if ours.positions == "sinusoidal" else []),
         Shape("tokens.shape_input", f"[{name}, d_model]", vector, paper),
     ]
 
@@ -279,16 +279,17 @@ def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
 def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     """The model without the factor, or without positions: what is left at the input, and what it does to the translation."""
     session.begin_run()
-    linked.chosen("without", VARIANTS, None)
+    kinds = [kind for kind in VARIANTS if kind == "factor" or atlas.config.positions == "sinusoidal"]
+    linked.chosen("without", kinds, None)
     variant = st.segmented_control(
         text("tokens.what_if"),
-        tuple(VARIANTS),
+        kinds,
         key="without",
         on_change=linked.remember("without", None),
         format_func={name: text(f"tokens.what_if_{name}") for name in VARIANTS}.__getitem__,
         label_visibility="collapsed",
     )
-    if variant not in VARIANTS:
+    if variant not in kinds:
         html.prose("tokens.what_if_choose")
         return
     if variant == "factor":

@@ -1,12 +1,17 @@
 """The app as a page of elements, without a browser: `open_app` runs it for a visitor with a language and a link."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import text
+import model.checkpoint
+import model.translator
+from app import session, text
+from model.translator import Translator
+from tests.model import tiny
 
 MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"
 OpenApp = Callable[..., AppTest]
@@ -34,6 +39,18 @@ def open_app() -> OpenApp:
         return app
 
     return open_app
+
+
+@pytest.fixture
+def pre_norm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Translator]:
+    """In place of the shipped models a tiny one with pre-norm, GELU and rotary positions."""
+    tiny.save_checkpoint(tmp_path / "en-fr", norm="pre", activation="gelu", positions="rotary")
+    (tmp_path / "en-fr" / "card.toml").write_text('source = "en"\ntarget = "fr"\n', encoding="utf-8")
+    monkeypatch.setattr(model.checkpoint, "SHIPPED", tmp_path)
+    monkeypatch.setattr(model.translator, "SHIPPED", tmp_path)
+    st.cache_resource.clear()
+    yield session.load("en-fr")
+    st.cache_resource.clear()
 
 
 def said(app: AppTest) -> str:

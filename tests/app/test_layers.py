@@ -2,18 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
-import model.checkpoint
-import model.translator
 from app import session
 from app.charts import layers as charts_of
 from app.components.curves import unpack
@@ -21,7 +16,6 @@ from app.components.matrices import unpack as unpack_matrices
 from app.text import sentences
 from model.translator import Translator
 from tests.app.conftest import OpenApp, said
-from tests.model import tiny
 
 SENTENCE = "The dog saw the dog ."
 PATH = "decoder.layers.2.residual.1"
@@ -164,18 +158,6 @@ def test_formulas_write_signs_and_powers() -> None:
     assert cell.endswith(r"= \frac{2.000 + 0.500}{\sqrt{4.000 + 10^{-5}}} \cdot (-1.500) + 0.250 = -1.625")
     assert charts_of.unit_cell(7, -0.5, 0.0, "relu") == r"h_{7} = \max(0,\, -0.500) = 0.000"
     assert charts_of.unit_cell(7, 1.0, 0.841, "gelu") == r"h_{7} = \mathrm{GELU}(1.000) = 0.841"
-
-
-@pytest.fixture
-def pre_norm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Translator]:
-    """In place of the shipped models a tiny one with pre-norm, GELU and rotary positions."""
-    tiny.save_checkpoint(tmp_path / "en-fr", norm="pre", activation="gelu", positions="rotary")
-    (tmp_path / "en-fr" / "card.toml").write_text('source = "en"\ntarget = "fr"\n', encoding="utf-8")
-    monkeypatch.setattr(model.checkpoint, "SHIPPED", tmp_path)
-    monkeypatch.setattr(model.translator, "SHIPPED", tmp_path)
-    st.cache_resource.clear()
-    yield session.load("en-fr")
-    st.cache_resource.clear()
 
 
 def test_a_pre_norm_model_is_drawn_in_its_own_order(open_app: OpenApp, pre_norm: Translator) -> None:

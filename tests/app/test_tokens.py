@@ -13,6 +13,7 @@ from app.components.bars.payload import Series
 from app.components.bars.payload import pack as pack_bars
 from app.components.matrices.payload import unpack
 from app.text import section
+from app.views import token_cards
 from model.analysis import embeddings, vocabulary
 from tests.app.conftest import OpenApp, said
 
@@ -93,6 +94,13 @@ def test_cards_and_table_say_id_place_and_what_was_typed(open_app: OpenApp) -> N
     assert "accents as one character (NFC)yesyes" in shown(app)
 
 
+def test_the_text_as_typed_is_one_isolate_so_that_arabic_runs_from_right_to_left() -> None:
+    source = "اشتريت 3 كتب <b> IBM"
+    shown = token_cards.typed(source, session.load("en-fr").source_tokens(source), "tokens.typed_name")
+    assert shown.count("<bdi") == 1
+    assert unescape(re.sub(r"</?(p|bdi|mark)[^>]*>", "", shown)) == source
+
+
 def test_a_word_is_cut_by_the_merges_of_the_tokenizer(open_app: OpenApp) -> None:
     app = open_app("tokens", text="An unbelievable dog.", model="en-fr")
     (word,) = [
@@ -168,3 +176,13 @@ def test_bars_refuse_what_they_cannot_show() -> None:
         pack_bars(["a", "a"], [Series("x", "x", [1.0])], **given)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not finite"):
         pack_bars(["a"], [Series("x", "x", [float("nan")])], **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("pre_norm")
+def test_a_rotary_model_adds_no_position_and_none_can_be_left_out(open_app: OpenApp) -> None:
+    app = open_app("tokens", model="en-fr", text="I love you.", without="position")
+    assert app.segmented_control(key="without").options == ["without √d_model"]
+    assert not any("PE" in formula.value for formula in app.latex)
+    assert "No position is added here." in shown(app)
+    assert "bag of words" not in shown(app)
+    assert "Choose what the model must do without." in shown(app)

@@ -270,9 +270,10 @@ class Operation:
 def dimension_flow(config: ModelConfig, attention: str) -> tuple[Operation, ...]:
     """From x to the output, tensor by tensor, and on through the layer: the Q/K/V dimension flow of one attention.
 
-    B is 0 where a key may be read and -inf where not; R(p) turns a vector by its position.
+    B is 0 where a key may be read and -inf where not; R(p) turns a vector by its position. In pre-norm models X is the
+    normed stream, while the output is added to the stream U itself.
     """
-    memory = "M" if attention == CROSS else "X"
+    memory, pre = "M" if attention == CROSS else "X", config.norm == "pre"
     added = {name: f" + b_{name}" if config.attention_bias else "" for name in "QKVO"}
     bend = "max(0, {})" if config.activation == "relu" else "GELU({})"
     turned = (
@@ -280,7 +281,7 @@ def dimension_flow(config: ModelConfig, attention: str) -> tuple[Operation, ...]
         Operation("key_rotated", "R(p) K", "head key head_dim"),
     )
     return (
-        Operation("x", "X", "query d_model"),
+        Operation("x", "X = LN(U)" if pre else "X", "query d_model"),
         *((Operation("memory", "M", "key d_model"),) if attention == CROSS else ()),
         Operation("matrices", "W_Q, W_K, W_V", "d_model d_model"),
         Operation("query", f"Q = X W_Q{added['Q']}", "query d_model"),
@@ -297,7 +298,7 @@ def dimension_flow(config: ModelConfig, attention: str) -> tuple[Operation, ...]
         Operation("concat", "transpose(0, 1) .flatten(1)", "query d_model"),
         Operation("matrix_output", "W_O", "d_model d_model"),
         Operation("output", f"Z = Concat(C) W_O{added['O']}", "query d_model"),
-        Operation("residual", "X + Z", "query d_model"),
+        Operation("residual", "U + Z" if pre else "X + Z", "query d_model"),
         Operation("hidden", f"F = {bend.format('x W₁ + b₁')}", "query d_ff"),
         Operation("feed_forward", "F W₂ + b₂", "query d_model"),
     )

@@ -130,6 +130,21 @@ def test_shapes_of_the_tables_are_those_of_the_trace(steps: HeadSteps, exact: tu
         assert sizes.along(line.axes) == tuple(tensor.shape[1:])
 
 
+def test_the_output_is_added_to_the_stream_which_in_pre_norm_is_not_what_was_read(exact: tuple[Translator, Trace]) -> None:
+    atlas, trace = exact
+    formulas = {line.name: line.formula for line in analysis.dimension_flow(atlas.config, "encoder.self_attention")}
+    steps = analysis.head_steps(atlas, trace, "encoder.self_attention", 0, 0)
+    if atlas.config.norm == "pre":
+        normed = atlas.model.encoder.layers[0].residual[0].norm
+        stream = trace["encoder.layers.0.residual.0.input"].tensor[0]
+        assert (formulas["x"], formulas["residual"]) == ("X = LN(U)", "U + Z")
+        close(steps.x, normed(stream))
+    else:
+        stream = steps.x
+        assert (formulas["x"], formulas["residual"]) == ("X", "X + Z")
+    close(stream + steps.output, trace["encoder.layers.0.residual.0.sum"].tensor[0])
+
+
 def test_shapes_of_the_papers_models() -> None:
     base, big = (analysis.sizes_of(config, 7, 5) for config in (paper_base(), paper_big()))
     assert (base.d_model, base.num_heads, base.d_ff, base.layers, base.head_dim, base.scale) == (512, 8, 2048, 6, 64, 8.0)

@@ -35,6 +35,7 @@ ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+Chosen = tuple[str, str, str | None, int]  # model, source, target written by hand, beam
 
 _SELECTION, _WRITTEN, _PLACE = "atlas_selection", "atlas_written", "atlas_place"
 _PARAMETERS = ("lang", "model", "text", "target", "beam")
@@ -208,8 +209,8 @@ def _first_place(atlas: Translator) -> Place:
 
 
 def _index(value: object, count: int) -> int:
-    number = int(value) if isinstance(value, int | str) and str(value).isascii() and str(value).isdigit() else 0
-    return min(number, count - 1)
+    written = str(value) if isinstance(value, int | str) else ""
+    return min(int(written), count - 1) if written.isascii() and written.isdigit() and len(written) < 7 else 0
 
 
 # ----- models
@@ -277,10 +278,15 @@ def translation(name: str, source: str, beam: int = 1) -> Translation:
 
 def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> Trace:
     """One forced pass over the given target, or over the model's own translation. Never change what it returns."""
+    recorded = _long_trace if _are_long(name, source, target, beam) else _short_trace
+    return recorded(name, source, target, beam)
+
+
+def _are_long(name: str, source: str, target: str | None, beam: int) -> bool:
+    """Whether what is computed from these sentences is so large that little of it is kept."""
     tokenizers = load(name).tokenizers
     written = len(translation(name, source, beam).produced if target is None else tokenizers.target.encode(target))
-    recorded = _short_trace if len(tokenizers.source.encode(source)) + written <= 120 else _long_trace
-    return recorded(name, source, target, beam)
+    return len(tokenizers.source.encode(source)) + written > 120
 
 
 @st.cache_resource(show_spinner=False, max_entries=96)
@@ -308,7 +314,8 @@ def measured(
     `function(atlas, trace, *arguments)` stands at the top level of a module; its arguments are hashable.
     """
     chosen = (selection.model, selection.text, selection.target, selection.beam)
-    found: Result = _of_trace(f"{function.__module__}.{function.__qualname__}", chosen, arguments, named, _function=function)
+    kept = _of_long_trace if _are_long(*chosen) else _of_short_trace
+    found: Result = kept(f"{function.__module__}.{function.__qualname__}", chosen, arguments, named, _function=function)
     return found
 
 
@@ -324,13 +331,15 @@ def measured_model(
 
 
 @st.cache_resource(show_spinner=False, max_entries=512)
-def _of_trace(
-    function_name: str,
-    chosen: tuple[str, str, str | None, int],
-    arguments: tuple[Any, ...],
-    named: Mapping[str, Any],
-    *,
-    _function: Callable[..., Any],
+def _of_short_trace(
+    function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
+) -> Any:
+    return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)  # up to 3 MB each at 200 tokens a side
+def _of_long_trace(
+    function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
     return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
 

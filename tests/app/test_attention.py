@@ -109,7 +109,7 @@ def test_labels_are_the_traces_tokens_in_order(open_app: OpenApp) -> None:
 
 
 def test_the_place_is_chosen_followed_and_checked(open_app: OpenApp) -> None:
-    app = open_app("attention", text=SENTENCE, model="en-fr", attention="nonsense", layer="99", head="x")
+    app = open_app("attention", text=SENTENCE, model="en-fr", attention="nonsense", layer="99", head="9" * 5000)
     assert [app.segmented_control(key=f"place_{name}").value for name in ("attention", "layer", "head")] == [
         "decoder.cross_attention", 2, 0,
     ]  # fmt: skip

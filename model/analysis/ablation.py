@@ -10,6 +10,7 @@ from torch import Tensor
 
 from model.analysis import what_if
 from model.analysis.head_scores import ATTENTIONS, paths_of
+from model.analysis.steps import path_of
 from model.trace import Edit, Trace, tracing
 from model.translator import Translator
 
@@ -28,8 +29,7 @@ class Head:
     @property
     def path(self) -> str:
         """The path of the attention it belongs to, decoder.layers.0.cross_attention."""
-        stack, name = self.attention.split(".")
-        return f"{stack}.layers.{self.layer}.{name}"
+        return path_of(self.attention, self.layer)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model.analysis.steps import path_of
 from model.trace import Trace
 
 KINDS = ("query", "scores", "weights")  # in the order of computation
@@ -28,7 +29,7 @@ def problem(trace: Trace, attention: str, layer: int, head: int, edit: CellEdit)
     A masked score would be covered by -inf right after it was set, and a masked weight is 0 because of that: masked cells
     stay masked.
     """
-    path = attention.replace(".", f".layers.{layer}.")
+    path = path_of(attention, layer)
     if edit.kind not in KINDS:
         return "kind"
     rows, columns = trace[f"{path}.{edit.kind}"].tensor.shape[-2:]

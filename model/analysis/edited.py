@@ -9,6 +9,7 @@ from torch import Tensor
 
 from model.analysis.cells import KINDS, CellEdit
 from model.analysis.forced import freely, repeated
+from model.analysis.steps import path_of
 from model.trace import Edit, Trace
 from model.translator import Translator
 
@@ -21,7 +22,7 @@ def as_edits(attention: str, layer: int, head: int, cells: Sequence[CellEdit], r
     Row r of a decoder tensor is row r of the decoder, so a cell waits until its row and column exist: in a pass over fewer
     tokens it does nothing. `renormalise` divides every row with a changed weight by its sum, where that is positive.
     """
-    path = _path(attention, layer)
+    path = path_of(attention, layer)
     kinds = {cell.kind for cell in cells}
     return {f"{path}.{kind}": _setting([cell for cell in cells if cell.kind == kind], head, renormalise) for kind in kinds}
 
@@ -137,7 +138,7 @@ def recompute(
     candidates: int = 5,
 ) -> Recomputed:
     """Everything downstream of the edited cells, over the same source and target tokens."""
-    path = _path(attention, layer)
+    path = path_of(attention, layer)
     streams = {stack: _stream(atlas, trace, stack) for stack in ("encoder", "decoder")}
     kept = frozenset((*(f"{path}.{name}" for name in SHOWN), *streams["encoder"], *streams["decoder"], "logits"))
     after = repeated(atlas, trace, as_edits(attention, layer, head, cells, renormalise), kept)
@@ -168,10 +169,6 @@ def written(
     changes = as_edits(attention, layer, head, cells, renormalise)
     hypothesis = freely(atlas, trace, changes, cached=attention.startswith("encoder"))
     return atlas.tokenizers.target.decode(hypothesis.ids)
-
-
-def _path(attention: str, layer: int) -> str:
-    return attention.replace(".", f".layers.{layer}.")
 
 
 def _stream(atlas: Translator, trace: Trace, stack: str) -> list[str]:

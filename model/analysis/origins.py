@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.steps import path_of
 from model.attention import MultiHeadAttention
 from model.trace import Trace, tracing
 from model.translator import Translator
@@ -58,8 +59,7 @@ class Check:
 
 def check(atlas: Translator, trace: Trace, attention: str, layer: int) -> Check:
     """Project the recorded origin with this layer's own W_Q, W_K, W_V, and compare with what was recorded."""
-    stack, name = attention.split(".")
-    path = f"{stack}.layers.{layer}.{name}"
+    path = path_of(attention, layer)
     module = cast(MultiHeadAttention, atlas.model.get_submodule(path))
     source = origin(atlas.config.norm, attention, layer)
     x, memory = trace[source.query].tensor, trace[source.memory].tensor

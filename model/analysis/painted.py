@@ -9,6 +9,7 @@ from torch import Tensor
 
 from model.analysis import masking
 from model.analysis.forced import KEPT_FOR_LEAK, freely, leak, repeated
+from model.analysis.steps import path_of
 from model.analysis.what_if import masked_with
 from model.decoding import tokens_allowed
 from model.tokenizer import Token
@@ -81,7 +82,7 @@ def loss(log_probabilities: Sequence[float]) -> float:
 
 def painted(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Painted:
     """The forced pass under a mask (see `masking.chosen`) of a self-attention: in "all" layers, this "layer", or this "head"."""
-    path = f"{attention.replace('.', f'.layers.{layer}.')}.weights"
+    path = f"{path_of(attention, layer)}.weights"
     length = trace[path].size("key")
     edits = edited(atlas, attention, layer, head, mask, scope, length)
     altered = repeated(atlas, trace, edits, frozenset((path, *KEPT_FOR_LEAK)))
@@ -162,7 +163,7 @@ def _layers(atlas: Translator, attention: str) -> int:
 
 
 def _paths(attention: str, layers: Iterable[int]) -> list[str]:
-    return [attention.replace(".", f".layers.{layer}.") for layer in layers]
+    return [path_of(attention, layer) for layer in layers]
 
 
 def _likeliest(atlas: Translator, trace: Trace) -> tuple[Token, ...]:

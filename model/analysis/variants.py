@@ -11,6 +11,7 @@ from torch import Tensor
 
 from model.analysis import what_if
 from model.analysis.forced import KEPT_FOR_LEAK, freely, leak, repeated
+from model.analysis.steps import path_of
 from model.attention import scaled_products
 from model.config import ModelConfig
 from model.trace import Edit, Trace
@@ -83,8 +84,7 @@ def softmax_slope(weights: Float[Tensor, "*rows key"]) -> Float[Tensor, "*rows"]
 
 def edits(config: ModelConfig, variant: str, scope: str, attention: str, layer: int, head: int) -> Mapping[str, Edit]:
     """The edits that make the model wrong in one head, in all heads of that layer's attention, or in every attention."""
-    place = attention.replace(".", f".layers.{layer}.")
-    paths = _everywhere(config) if scope == "model" else (place,)
+    paths = _everywhere(config) if scope == "model" else (path_of(attention, layer),)
     only = head if scope == "head" else None
     if variant == "queries":
         return what_if.softmax_over_queries(paths, only)
@@ -101,7 +101,7 @@ def factor(config: ModelConfig, variant: str) -> float:
 def measure(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, variant: str) -> Measured:
     """The variant in this head, and what it costs on this sentence in the head, its layer, and the whole model."""
     config = atlas.config
-    path = attention.replace(".", f".layers.{layer}.")
+    path = path_of(attention, layer)
     kept = frozenset((*(f"{path}.{name}" for name in ("query", "key", "masked", "weights")), *KEPT_FOR_LEAK))
     damages, head_trace = [], trace
     for scope in SCOPES:

@@ -9,9 +9,10 @@ def signed(value: float, digits: int = 3) -> str:
     return f"- {shown[1:]}" if shown.startswith("-") else f"+ {shown}"
 
 
-def residual_cell(feature: int, x: float, added: float, total: float) -> str:
-    """One feature of x + Sub(x)."""
-    return rf"x_{{{feature}}} + \mathrm{{Sub}}(x)_{{{feature}}} = {number(x, 3)} {signed(added)} = {number(total, 3)}"
+def residual_cell(feature: int, x: float, added: float, total: float, *, pre_norm: bool) -> str:
+    """One feature of x + Sub(x), in pre-norm of x + Sub(LN(x))."""
+    inner = r"\mathrm{LN}(x)" if pre_norm else "x"
+    return rf"x_{{{feature}}} + \mathrm{{Sub}}({inner})_{{{feature}}} = {number(x, 3)} {signed(added)} = {number(total, 3)}"
 
 
 def layer_norm_cell(

@@ -141,7 +141,9 @@ def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
         Formula(
             rf"{general}, \qquad \mathrm{{LN}}(x)_i = \frac{{x_i - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}}\, g_i + b_i",
             aligned(
-                charts.residual_cell(FEATURE, recorded("input"), recorded("sublayer"), recorded("sum")),
+                charts.residual_cell(
+                    FEATURE, recorded("input"), recorded("sublayer"), recorded("sum"), pre_norm=atlas.config.norm == "pre"
+                ),
                 charts.layer_norm_cell(
                     FEATURE,
                     x=float(hand.x[FEATURE]),

@@ -151,7 +151,7 @@ def test_fresh_stacks_are_measured_when_opened_and_called_untrained(open_app: Op
 
 
 def test_formulas_write_signs_and_powers() -> None:
-    assert charts_of.residual_cell(3, 1.0, -0.25, 0.75).endswith("= 1.000 - 0.250 = 0.750")
+    assert charts_of.residual_cell(3, 1.0, -0.25, 0.75, pre_norm=False).endswith("= 1.000 - 0.250 = 0.750")
     assert charts_of.power_of_ten(1e-5) == "10^{-5}"
     assert charts_of.power_of_ten(2.5e-3) == r"2.5 \cdot 10^{-3}"
     cell = charts_of.layer_norm_cell(0, x=2.0, mean=-0.5, variance=4.0, epsilon=1e-5, gain=-1.5, bias=0.25, output=-1.625)
@@ -171,6 +171,7 @@ def test_a_pre_norm_model_is_drawn_in_its_own_order(open_app: OpenApp, pre_norm:
     last = charts(app)["lengths"]["series"][0]["values"][-1]  # type: ignore[index]
     assert last == pytest.approx(float(trace["decoder.layers.1.residual.2.sum"].tensor[0, 1].norm()), rel=1e-5)
     assert "trained with GELU" in page
+    assert any(r"\mathrm{Sub}(\mathrm{LN}(x))_{0}" in formula.value for formula in app.latex)
 
 
 def test_without_a_sentence_there_is_a_message(open_app: OpenApp) -> None:

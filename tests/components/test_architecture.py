@@ -32,6 +32,7 @@ def test_the_browser_asks_for_no_other_label_and_leaves_none_out() -> None:
     source = "".join((FOLDER / f"{name}.js").read_text("utf-8") for name in MODULES if (FOLDER / f"{name}.js").exists())
     asked = set(re.findall(r"\btext\.(\w+)", source)) - {"split"}
     asked |= {"shapes_sizes", "shapes_symbols", "png", "svg", "csv"} | KINDS  # by a name that is put together
+    asked |= {"copy_link", "copied", "copy_failed"}  # by the shared button
     assert asked == set(LABELS)
 
 

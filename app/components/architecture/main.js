@@ -1,5 +1,6 @@
 // The component: draws the diagram, keeps which layer is open, lets keyboard and pointer walk it, and asks for pages.
-import { choice, button, replaceControls } from "./controls.js";
+import { afterServer, replaceAddress } from "./address.js";
+import { choice, button, copyLink, replaceControls } from "./controls.js";
 import { draw } from "./draw.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
@@ -20,10 +21,7 @@ class Diagram {
     this.focus = null;
     this.resizes = new ResizeObserver(() => { if (this.diagram && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
-    // When the server writes the URL of this page it does not know what was chosen here since, and puts back the old layer.
-    this.page = location.pathname;
-    this.onEntry = () => { if (this.diagram && location.pathname === this.page) this.write(); };
-    globalThis.navigation?.addEventListener("currententrychange", this.onEntry);
+    this.release = afterServer(() => { if (this.diagram) this.write(); });
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.diagram) this.render(); });
   }
 
@@ -76,8 +74,7 @@ class Diagram {
   }
 
   write() {
-    const link = this.link();
-    if (this.diagram.writes && link !== location.href) history.replaceState(history.state, "", link);
+    if (this.diagram.writes) replaceAddress(this.link());
   }
 
   render() {
@@ -181,26 +178,12 @@ class Diagram {
       svg: () => save(svgOf(this.theme, picture(), this.caption()), name("svg")),
       csv: () => save(csvOf(this.diagram, this.caption()), name("csv")),
     };
-    return element("div", { class: "exports" }, ...Object.entries(kinds).map(([kind, onPick]) => button({ name: kind, label: text[kind], onPick })), this.diagram.writes ? this.copy(text) : "");
-  }
-
-  copy(text) {
-    const made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
-      try {
-        await navigator.clipboard.writeText(this.link());
-        made.textContent = text.copied;
-      } catch {
-        made.textContent = text.copy_failed;
-      }
-      setTimeout(() => { made.textContent = text.copy_link; }, 2500);
-    } });
-    made.setAttribute("aria-live", "polite");
-    return made;
+    return element("div", { class: "exports" }, ...Object.entries(kinds).map(([kind, onPick]) => button({ name: kind, label: text[kind], onPick })), this.diagram.writes ? copyLink(text, () => this.link()) : "");
   }
 
   close() {
     clearTimeout(this.telling);
-    globalThis.navigation?.removeEventListener("currententrychange", this.onEntry);
+    this.release();
     this.resizes.disconnect();
   }
 }

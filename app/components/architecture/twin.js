@@ -1,4 +1,5 @@
 // The same as a table: every box of the whole model, open or not, with its path, its shapes and its parameters.
+import { csvBlob } from "./export.js";
 import { count, fullShape, nameOf, placeOf } from "./names.js";
 import { element, fill } from "./template.js";
 
@@ -16,12 +17,9 @@ export function twin(diagram) {
   return element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), scroll);
 }
 
-const quote = value => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-
 /** The table as CSV, for a spreadsheet; the caption in the last column of the first line. */
 export function csvOf(diagram, caption) {
   const head = ["box", "place", "path", "input", "output", "parameters", "same_matrix_as", "caption"];
   const lines = diagram.boxes.map((box, i) => [nameOf(diagram, box), ...cells(diagram, box), i ? "" : caption.join(" ")]);
-  const text = [head, ...lines].map(line => line.map(value => quote(String(value))).join(",") + "\r\n").join("");
-  return new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" });
+  return csvBlob([head, ...lines]);
 }

@@ -12,7 +12,7 @@ from app.components.modules import joined, style
 __all__ = ["LABELS", "attention_graph", "pack"]
 
 MODULES = (
-    "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "state", "template", "controls", "stage",
+    "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "address", "state", "template", "controls", "stage",
     "matrix", "opened", "table", "export", "graph", "panel", "main",
 )  # fmt: skip
 

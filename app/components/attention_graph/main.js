@@ -1,5 +1,6 @@
 // The three attentions side by side, one layer and head for all; what is pointed at in one is marked in the others.
-import { button, choice, replaceControls } from "./controls.js";
+import { afterServer } from "./address.js";
+import { button, choice, copyLink, replaceControls } from "./controls.js";
 import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
 import { attentionName, describe, detailName, weightText } from "./opened.js";
@@ -23,10 +24,7 @@ class ThreeAttentions {
     this.resizes.observe(root);
     this.onKey = event => { if (event.key === "Escape") { this.pin = this.hover = null; this.refocus(); } };
     root.addEventListener("keydown", this.onKey);
-    // A widget of this page that writes to the URL drops what Streamlit does not know of: put it back. (Not on another page.)
-    const here = location.pathname;
-    this.onAddress = () => { if (this.state && location.pathname === here) writeState(this.state); };
-    window.navigation?.addEventListener("currententrychange", this.onAddress);
+    this.release = afterServer(() => { if (this.state) writeState(this.state); });
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.panels) this.render(); });
   }
 
@@ -185,12 +183,7 @@ class ThreeAttentions {
       svg: () => save(svgOf(this.theme, this.picture, this.caption), name("svg")),
       csv: () => save(csvBlob(this.lines), name("csv")),
     };
-    const link = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
-      link.textContent = await navigator.clipboard.writeText(linkOf(this.state)).then(() => text.copied, () => text.copy_failed);
-      setTimeout(() => { link.textContent = text.copy_link; }, 2500);
-    } });
-    link.setAttribute("aria-live", "polite");
-    return element("div", { class: "exports" }, ...Object.keys(kinds).map(kind => button({ name: kind, label: text[kind], onPick: kinds[kind] })), link);
+    return element("div", { class: "exports" }, ...Object.keys(kinds).map(kind => button({ name: kind, label: text[kind], onPick: kinds[kind] })), copyLink(text, () => linkOf(this.state)));
   }
 
   /** All three pictures, side by side as on the screen, over one scale. */
@@ -239,7 +232,7 @@ class ThreeAttentions {
     clearTimeout(this.later);
     this.resizes.disconnect();
     this.root.removeEventListener("keydown", this.onKey);
-    window.navigation?.removeEventListener("currententrychange", this.onAddress);
+    this.release();
     cancelAnimationFrame(this.pending);
   }
 }

@@ -8,7 +8,8 @@ from app.components.attention_map.payload import pack as pack_maps
 from model.trace import Trace
 
 LABELS: tuple[str, ...] = (
-    "name", "graph", "hint", "asymmetry", "back", "said", "live_hint", "open", "row", "encoder", "encoder_matrix", "encoder_graph",
+    "name", "graph", "hint", "asymmetry", "back", "said", "live_hint", "open", "row",
+    "encoder", "encoder_matrix", "encoder_graph",
 )  # fmt: skip
 
 ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")

@@ -1,4 +1,5 @@
 // What the reader has chosen: read from the URL, else from the page; written to the URL, and remembered for the other pages of this tab.
+import { replaceAddress } from "./address.js";
 
 const MEMORY = "attention-atlas.attention-map";
 const CHOICES = { row: ["produced", "read"], encoder: ["matrix", "graph"] };
@@ -30,6 +31,5 @@ export function writeState(state) {
     const memory = JSON.parse(sessionStorage.getItem(MEMORY)) ?? {};
     sessionStorage.setItem(MEMORY, JSON.stringify({ ...memory, attention: state.attention, layer: state.layer, head: state.head, row: state.row }));
   } catch { /* a browser without storage still has the URL */ }
-  const link = linkOf(state);
-  if (link !== location.href) history.replaceState(history.state, "", link);
+  replaceAddress(linkOf(state));
 }

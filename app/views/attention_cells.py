@@ -11,6 +11,7 @@ from model.analysis import cells
 from model.analysis.cells import CellEdit
 from model.trace import Trace
 
+TOO_LARGE = 10 * cells.LARGEST  # larger numbers are refused like this one; a whole number may be too large for a float
 PARAMETER, _STATE = "edits", "attention_edits"
 
 
@@ -83,7 +84,7 @@ def _told(message: Any) -> CellEdit | None:
     row, column = _index(message.get("row")), _index(message.get("column"))
     if kind not in cells.KINDS or row is None or column is None or not isinstance(value, int | float):
         return None
-    return CellEdit(kind, row, column, float(value))
+    return CellEdit(kind, row, column, float(max(-TOO_LARGE, min(TOO_LARGE, value))))
 
 
 def _index(told: Any) -> int | None:

@@ -11,7 +11,6 @@ from app.components.curves import pack as pack_chart
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.layers_place import small
 from model.analysis import variants
 from model.analysis.variants import Measured
 from model.trace import Trace
@@ -107,7 +106,10 @@ def softness(
     lines = {"spread": (measured.spread_before, measured.spread_after), "largest": measured.largest, **kinds}
     html.table(
         _columns(),
-        [(html.sentence(f"attention_what_if.mean_{name}"), *(small(value) for value in pair)) for name, pair in lines.items()],
+        [
+            (html.sentence(f"attention_what_if.mean_{name}"), *(html.small(value) for value in pair))
+            for name, pair in lines.items()
+        ],
         text("attention_what_if.softness_caption"),
     )
     html.prose("attention_what_if.slope_note", kind="quiet")

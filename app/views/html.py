@@ -17,6 +17,9 @@ _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)
 WORD_JOINER = "\u2060"  # a line may break beside a button, and must not begin with a comma or end in a bracket
 
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 class Ours(str):
     """A text of our own that is put into a sentence: shown like the rest of it, not set off like what a user typed."""
 
@@ -137,6 +140,14 @@ def number(value: float, digits: int = 2) -> str:
     """A number as it is printed everywhere: fixed digits, a real minus sign."""
     shown = f"{value:.{digits}f}"
     return (shown if float(shown) else shown.lstrip("-")).replace("-", "\N{MINUS SIGN}")
+
+
+def small(value: float, digits: int = 4) -> str:
+    """A number that may be next to nothing: 0 where it is 0, and where its decimals would not show it a power of ten."""
+    if not value or abs(value) >= 1e-3:
+        return number(value, digits) if value else "0"
+    leading, _, exponent = f"{value:.0e}".partition("e")
+    return f"{leading} × 10{str(int(exponent)).translate(RAISED)}".replace("-", "\N{MINUS SIGN}")
 
 
 def signed(value: float, digits: int = 2) -> str:

@@ -6,7 +6,7 @@ from app import session
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.layers_place import Spot, labels, small
+from app.views.layers_place import Spot, labels
 from model.analysis import feed_forward
 from model.trace import Trace
 from model.translator import Translator
@@ -81,7 +81,7 @@ def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace,
     one = session.measured(feed_forward.collapsed, selection, where.stack, layer)
     html.prose(
         "layers.collapse",
-        error=html.Ours(small(one.error)),
+        error=html.Ours(html.small(one.error)),
         width=atlas.config.d_model,
         parameters=html.Ours(f"{one.parameters:,}"),
         parameters_as_one=html.Ours(f"{one.parameters_as_one:,}"),

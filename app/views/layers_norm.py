@@ -6,7 +6,7 @@ from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.layers_place import SIDES, Spot, small, station_name, token_axis
+from app.views.layers_place import SIDES, Spot, station_name, token_axis
 from model.analysis import normalisation
 from model.analysis.residual import Station
 from model.trace import Trace
@@ -97,7 +97,7 @@ def hand(selection: session.Selection, atlas: Translator, trace: Trace, where: S
         [
             (html.sentence("layers.hand_mean"), html.Ours("μ = Σ x / d_model"), html.number(found.mean, 4)),
             (html.sentence("layers.hand_variance"), html.Ours("σ² = Σ (x − μ)² / d_model"), html.number(found.variance, 4)),
-            (html.sentence("layers.hand_epsilon"), html.Ours("ε"), small(found.epsilon)),
+            (html.sentence("layers.hand_epsilon"), html.Ours("ε"), html.small(found.epsilon)),
             (html.sentence("layers.hand_root"), html.Ours("√(σ² + ε)"), html.number(found.root, 4)),
             (html.sentence("layers.hand_standard_mean"), standard, html.number(found.standard_mean, 4)),
             (html.sentence("layers.hand_standard_variance"), standard, html.number(found.standard_variance, 4)),
@@ -120,7 +120,7 @@ def hand(selection: session.Selection, atlas: Translator, trace: Trace, where: S
         text("layers.hand_features", shown=min(SHOWN, atlas.config.d_model), width=atlas.config.d_model),
     )
     error = session.measured(normalisation.agreement, selection, where.station, where.token)
-    html.prose("layers.hand_agrees", kind="quiet", error=html.Ours(small(error)))
+    html.prose("layers.hand_agrees", kind="quiet", error=html.Ours(html.small(error)))
     with st.expander(text("layers.batch"), on_change="rerun", key="batch_norm", bind="query-params") as opened:
         if opened.open:
             against_batch_norm(selection, where)
@@ -154,10 +154,10 @@ def against_batch_norm(selection: session.Selection, where: Spot) -> None:
         [
             (
                 html.sentence(f"layers.batch_{name}", padding=found.padding, others=found.others),
-                small(change.inputs),
-                small(change.layer_norm),
-                small(change.batch_norm_training),
-                small(change.batch_norm_evaluation),
+                html.small(change.inputs),
+                html.small(change.layer_norm),
+                html.small(change.batch_norm_training),
+                html.small(change.batch_norm_evaluation),
             )
             for name, change in changes.items()
         ],

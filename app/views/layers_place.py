@@ -154,11 +154,6 @@ def station_name(station: Station) -> str:
     return text("layers.station", layer=station.layer + 1, sublayer=sublayer_name(station.sublayer))
 
 
-def small(value: float) -> str:
-    """A number that may be very small, or 0: four decimals, or a power of ten with its first digit."""
-    return html.number(value, 4) if value == 0 or abs(value) >= 1e-3 else f"{value:.0e}".replace("-", "\N{MINUS SIGN}")
-
-
 def tell_where(trace: Trace, where: Spot) -> None:
     """Whose numbers these are: the path, the position, and under which label."""
     values: dict[str, object] = {

@@ -6,7 +6,7 @@ from app import session
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.layers_place import linked_choice, small
+from app.views.layers_place import linked_choice
 from model.analysis import stacks
 from model.trace import Trace
 
@@ -55,8 +55,8 @@ def measured(selection: session.Selection, trace: Trace, depth: int, what: str) 
         [
             (
                 html.Ours(names[arrangement]),
-                small(getattr(found[arrangement], what)[0]),
-                small(getattr(found[arrangement], what)[-1]),
+                html.small(getattr(found[arrangement], what)[0]),
+                html.small(getattr(found[arrangement], what)[-1]),
                 html.number(found[arrangement].loss),
                 html.number(found[arrangement].alike, 4),
             )

@@ -12,8 +12,6 @@ from model.analysis.padding import Padded
 from model.trace import Trace
 from model.translator import Translator
 
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
 
 @st.fragment
 def together(selection: session.Selection, atlas: Translator, place: session.Place) -> None:
@@ -94,19 +92,11 @@ def measured(found: Padded, index: int, *, forgotten: bool) -> None:
     """The difference between alone and padded, the mass on padding, and the rows without any key."""
     difference, lost = found.differences[index], found.lost[index]
     key = "masks.batch_forgotten" if forgotten else "masks.batch_same"
-    html.prose(key, number=index + 1, difference=tiny(difference), lost=html.number(lost, 3), padding=found.padding_of(index))
+    html.prose(
+        key, number=index + 1, difference=html.small(difference, 3), lost=html.number(lost, 3), padding=found.padding_of(index)
+    )
     if empty := found.empty_rows(index):
         html.prose("masks.batch_empty", count=empty)
-
-
-def tiny(value: float) -> str:
-    """A difference: 0 where it is, else a power of ten where decimals would not show it."""
-    if not value:
-        return "0"
-    if value >= 0.001:
-        return html.number(value, 3)
-    leading, _, exponent = f"{value:.0e}".partition("e")
-    return f"{leading} × 10{str(int(exponent)).translate(RAISED)}"
 
 
 # ----- conventions

@@ -130,8 +130,8 @@ def flow(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
         text("three_attentions.flow_caption"),
     )
     checks = session.measured(origins.checks, selection, session.ATTENTIONS)
-    worst = {SHORT[attention]: small(check.largest) for attention, check in checks.items()}
-    moved = small(session.measured(origins.change_with_target, selection))
+    worst = {SHORT[attention]: html.small(check.largest) for attention, check in checks.items()}
+    moved = html.small(session.measured(origins.change_with_target, selection))
     html.prose(
         "three_attentions.flow_checked",
         kind="quiet",
@@ -141,11 +141,6 @@ def flow(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     html.prose(
         "three_attentions.product_check", kind="quiet", encoder=html.Ours(worst["encoder"]), decoder=html.Ours(worst["decoder"])
     )
-
-
-def small(value: float) -> str:
-    """A difference that is 0 or next to it."""
-    return f"{value:.0e}" if value else "0"
 
 
 def equations(atlas: Translator, trace: Trace, place: session.Place) -> list[Formula]:

@@ -9,7 +9,7 @@ from app.components.curves import unpack as unpack_chart
 from app.components.matrices import unpack
 from app.text import sentences
 from app.views import html
-from app.views.layers_place import small
+from app.views.html import small
 from model.analysis import variants
 from tests.app.conftest import said
 

@@ -124,9 +124,10 @@ def test_what_is_measured_once_it_is_asked_for(open_app: OpenApp) -> None:
     best = atlas.tokenizers.target.produced([int(raised.argmax())])[0].label
     assert re.search(rf"Raises most.*?{re.escape(best)} {number(float(raised.max()), 2)}", page)
     assert "Unit 7, the one chosen" in page
-    row = re.search(rf"6 places of padding{4 * rf' ([0-9.e{MINUS}]+)'}", page)
+    row = re.search(rf"6 places of padding{4 * r' ([0-9.]+(?: × 10[⁻⁰-⁹¹²³]+)?)'}", page)
     assert row, page
-    given, layer_norm, training, evaluation = (float(value.replace(MINUS, "-")) for value in row.groups())
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    given, layer_norm, training, evaluation = (float(value.replace(" × 10", "e").translate(digits)) for value in row.groups())
     assert max(given, layer_norm, evaluation) < 1e-5
     assert training > 0.01
     curve = charts(app)["curves"]

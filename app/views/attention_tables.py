@@ -26,10 +26,11 @@ def tables(selection: session.Selection, atlas: Translator, steps: HeadSteps) ->
     """Both tables, for this model and beside it for the paper's models or for sizes that the reader made up."""
     session.begin_run()
     names = {name: text(f"attention.sizes_{name}") for name in CHOICES}
-    chosen: str = st.segmented_control(
+    asked = st.segmented_control(
         text("attention.sizes"), CHOICES, default=CHOICES[0], format_func=names.__getitem__, key="sizes", bind="query-params",
         required=True,
     )  # fmt: skip
+    chosen = asked or CHOICES[0]  # a link with an empty "sizes=" chooses nothing
     length, keys = steps.weights.shape
     here = analysis.sizes_of(atlas.config, length, keys)
     other = _other(chosen, length, keys)

@@ -50,10 +50,15 @@ class Measured:
         """What this head does more than chance would, the clearest first.
 
         A share of the weight is a role if it is at least `LEAST` and at least `FACTOR` times its chance level. A head with
-        none of them is `diffuse` if its entropy is at least `DIFFUSE` of the highest possible one.
+        none of them is `diffuse` if its entropy is at least `DIFFUSE` of the highest possible one. The reference head's
+        agreement with its own links is no role: it agrees with itself.
         """
         scores = self.scores[attention]
-        shares = [Role(name, scores[name].heads[layer][head], scores[name].chance) for name in SHARES if name in scores]
+        own = ""
+        if attention == "decoder.cross_attention" and self.reference and self.reference[:2] == (layer, head):
+            own = f"aligned_{self.reference[2]}"
+        names = [name for name in SHARES if name in scores and name != own]
+        shares = [Role(name, scores[name].heads[layer][head], scores[name].chance) for name in names]
         found = [role for role in shares if role.score >= max(LEAST, FACTOR * role.chance)]
         spread = scores["relative_entropy"]
         if not found and spread.heads[layer][head] >= DIFFUSE:

@@ -289,3 +289,7 @@ def test_shipped_measures_are_of_the_shipped_weights(name: str) -> None:
     assert measured is not None, again
     assert roles.is_current(atlas), again
     assert measured.sentences >= 200
+    layer, head, row = measured.reference or pytest.fail("the card names no head")
+    assert head is not None
+    own = {role.name for role in measured.roles("decoder.cross_attention", layer, head)}
+    assert f"aligned_{row}" not in own, "a head agrees with itself"

@@ -132,20 +132,23 @@ def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
     }
     network = f"{station.stack}.layers.{station.layer}.feed_forward"
     unit = layers_feed_forward.strongest(trace, where)
-    before, after = layers_feed_forward.through_unit(atlas, trace, where, unit)
+    given, after = layers_feed_forward.through_unit(atlas, trace, where, unit)
     general = {
-        "post": r"x_{\text{next}} = \mathrm{LN}(x + \mathrm{Sub}(x))",
+        "post": r"s = x + \mathrm{Sub}(x), \qquad x_{\text{next}} = \mathrm{LN}(s)",
         "pre": r"x_{\text{next}} = x + \mathrm{Sub}(\mathrm{LN}(x))",
     }[atlas.config.norm]
+    name, read = layers_norm.NORMED[atlas.config.norm], {"post": "x", "pre": "u"}[atlas.config.norm]
     return [
         Formula(
-            rf"{general}, \qquad \mathrm{{LN}}(x)_i = \frac{{x_i - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}}\, g_i + b_i",
+            rf"{general}, \qquad "
+            rf"\mathrm{{LN}}({name})_i = \frac{{{name}_i - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}}\, g_i + b_i",
             aligned(
                 charts.residual_cell(
                     FEATURE, recorded("input"), recorded("sublayer"), recorded("sum"), pre_norm=atlas.config.norm == "pre"
                 ),
                 charts.layer_norm_cell(
                     FEATURE,
+                    name=name,
                     x=float(hand.x[FEATURE]),
                     mean=hand.mean,
                     variance=hand.variance,
@@ -159,11 +162,31 @@ def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
             at,
         ),
         Formula(
-            r"\mathrm{FFN}(x) = h W_2 + b_2, \qquad h = "
-            + (r"\max(0,\, x W_1 + b_1)" if atlas.config.activation == "relu" else r"\mathrm{GELU}(x W_1 + b_1)"),
-            charts.unit_cell(unit, before, after, atlas.config.activation),
+            rf"\mathrm{{FFN}}({read}) = h W_2 + b_2, \qquad h = "
+            + (r"\max(0,\, " if atlas.config.activation == "relu" else r"\mathrm{GELU}(")
+            + rf"{read} W_1 + b_1)"
+            + ("" if read == "x" else r", \qquad u = \mathrm{LN}(x)"),
+            aligned(
+                *charts.unit_product(
+                    unit,
+                    name=read,
+                    terms=given.largest,
+                    rest=given.rest,
+                    others=given.others,
+                    bias=given.bias,
+                    total=given.total,
+                ),
+                charts.unit_cell(unit, given.total, after, atlas.config.activation),
+            ),
             "layers.formula_unit",
-            {"position": token, "token": at["token"], "unit": unit, "layer": station.layer + 1, "path": html.Ours(network)},
+            {
+                "position": token,
+                "token": at["token"],
+                "unit": unit,
+                "others": given.others,
+                "layer": station.layer + 1,
+                "path": html.Ours(network),
+            },
         ),
     ]
 

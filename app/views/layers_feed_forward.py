@@ -99,12 +99,12 @@ def strongest(trace: Trace, where: Spot) -> int:
     return feed_forward.ranked(feed_forward.hidden(trace, where.stack, where.station.layer)[where.token])[0][0]
 
 
-def through_unit(atlas: Translator, trace: Trace, where: Spot, unit: int) -> tuple[float, float]:
-    """What a unit is given for the chosen token, and what it makes of it."""
+def through_unit(atlas: Translator, trace: Trace, where: Spot, unit: int) -> tuple[feed_forward.UnitSum, float]:
+    """What a unit is given for the chosen token, term by term, and what it makes of it."""
     network = feed_forward.at(atlas.model, where.stack, where.station.layer)
     read = feed_forward.given(trace, atlas.config, where.stack, where.station.layer)[where.token]
-    before = feed_forward.pre_activation(network, read)[unit]
-    return float(before), float(feed_forward.hidden(trace, where.stack, where.station.layer)[where.token, unit])
+    before = feed_forward.unit_sum(network, read, unit)
+    return before, float(feed_forward.hidden(trace, where.stack, where.station.layer)[where.token, unit])
 
 
 # ----- units as memories

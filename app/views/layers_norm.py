@@ -13,6 +13,7 @@ from model.trace import Trace
 from model.translator import Translator
 
 PLUS, EQUALS, ARROW = "+", "=", "→"
+NORMED = {"post": "s", "pre": "x"}  # what the norm reads: the sum, or what came in
 SHOWN = 6  # features of a token whose way through LayerNorm is written out
 OTHERS = 3  # example sentences that join the batch
 
@@ -57,9 +58,9 @@ def tensors(atlas: Translator, trace: Trace, station: Station) -> list[Matrix]:
     rows = token_axis(trace, SIDES[station.stack])
     width, one = Axis("d_model"), Axis("")
     norm = normalisation.norm_at(atlas.model, station.path)
-    titles = {"input": "x", "sublayer": "Sub(x)", "sum": "x + Sub(x)", "normed": "LayerNorm"}
+    titles = {"input": "x", "sublayer": "Sub(x)", "sum": "s = x + Sub(x)", "normed": "LN(s)"}
     if atlas.config.norm == "pre":
-        titles |= {"sublayer": "Sub(LN(x))", "sum": "x + Sub(LN(x))"}
+        titles |= {"sublayer": "Sub(LN(x))", "sum": "x + Sub(LN(x))", "normed": "LN(x)"}
     recorded = [
         Matrix(name, trace[f"{station.path}.{name}"].tensor[0], rows, width, title, path=f"{station.path}.{name}")
         for name, title in titles.items()
@@ -91,16 +92,21 @@ def hand(selection: session.Selection, atlas: Translator, trace: Trace, where: S
         station=html.Ours(station_name(where.station)),
         width=atlas.config.d_model,
     )
-    standard = html.Ours("z = (x − μ) / √(σ² + ε)")
+    name = NORMED[atlas.config.norm]
+    standard = f"z = ({name} − μ) / √(σ² + ε)"
     html.table(
         {text("layers.hand_step"): "rich", text("layers.hand_formula"): "code", text("layers.hand_value"): "number"},
         [
-            (html.sentence("layers.hand_mean"), html.Ours("μ = Σ x / d_model"), html.number(found.mean, 4)),
-            (html.sentence("layers.hand_variance"), html.Ours("σ² = Σ (x − μ)² / d_model"), html.number(found.variance, 4)),
+            (html.sentence("layers.hand_mean"), html.Ours(f"μ = Σ {name} / d_model"), html.number(found.mean, 4)),
+            (html.sentence("layers.hand_variance"), html.Ours(f"σ² = Σ ({name} − μ)² / d_model"), html.number(found.variance, 4)),
             (html.sentence("layers.hand_epsilon"), html.Ours("ε"), html.small(found.epsilon)),
             (html.sentence("layers.hand_root"), html.Ours("√(σ² + ε)"), html.number(found.root, 4)),
-            (html.sentence("layers.hand_standard_mean"), standard, html.number(found.standard_mean, 4)),
-            (html.sentence("layers.hand_standard_variance"), standard, html.number(found.standard_variance, 4)),
+            (html.sentence("layers.hand_standard_mean"), html.Ours("m = Σ z / d_model"), html.number(found.standard_mean, 4)),
+            (
+                html.sentence("layers.hand_standard_variance"),
+                html.Ours("Σ (z − m)² / d_model"),
+                html.number(found.standard_variance, 4),
+            ),
         ],
         text("layers.hand_caption"),
     )
@@ -110,8 +116,8 @@ def hand(selection: session.Selection, atlas: Translator, trace: Trace, where: S
     html.table(
         {
             text("layers.hand_feature"): "number",
-            "x": "number",
-            "(x − μ) / √(σ² + ε)": "number",
+            name: "number",
+            standard: "number",
             text("layers.gain"): "number",
             text("layers.bias"): "number",
             text("layers.hand_output"): "number strong",

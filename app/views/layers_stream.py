@@ -23,11 +23,7 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, where: S
             text("layers.lengths"),
             text("layers.depth"),
             text("layers.length"),
-            (
-                Series(text("layers.length_stream"), stream.lengths),
-                Series(text("layers.length_added"), (None, *stream.added)),
-                Series(text("layers.length_sum"), (None, *stream.sums)),
-            ),
+            lengths(stream, pre_norm=pre_norm),
             names,
             marked=where.depth,
             path=f"{where.stack}.layers.*.residual.*[0, {where.token}]",
@@ -50,10 +46,32 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, where: S
         with column:
             curves(message, key=f"picture_{name}")
     html.prose(f"layers.stream_{'pre' if pre_norm else 'post'}", kind="quiet")
+    at = where.depth - 1
+    html.prose(
+        "layers.lengths_add",
+        kind="quiet",
+        station=html.Ours(station_name(where.station)),
+        came=html.Ours(html.number(stream.lengths[at], 4)),
+        added=html.Ours(html.number(stream.added[at], 4)),
+        cosine=html.Ours(html.number(stream.turned[at], 4)),
+        sum=html.Ours(html.number(stream.sums[at])),
+    )
     if where.stack == "encoder":
         html.prose("layers.lens_encoder", kind="quiet")
         return
     read_depths(selection, atlas, trace, where, names)
+
+
+def lengths(stream: residual.Stream, *, pre_norm: bool) -> list[Series]:
+    """At every point one residual connection: what came in, what is added, the sum, what goes on. The first point came in."""
+    goes_on = Series(text("layers.length_goes_on_pre" if pre_norm else "layers.length_goes_on_post"), stream.lengths)
+    summed = [] if pre_norm else [Series(text("layers.length_sum"), (None, *stream.sums))]  # in pre-norm the sum goes on
+    return [
+        Series(text("layers.length_came_in"), (None, *stream.lengths[:-1])),
+        Series(text("layers.length_added"), (None, *stream.added)),
+        *summed,
+        goes_on,
+    ]
 
 
 def read_depths(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot, names: list[str]) -> None:

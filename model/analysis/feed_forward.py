@@ -85,6 +85,36 @@ def pre_activation(network: FeedForward, x: Float[Tensor, "*positions d_model"])
 
 
 @dataclass(frozen=True)
+class UnitSum:
+    """What one hidden unit is given, x · w + b, in double precision.
+
+    `largest` holds the terms that weigh most, as (dimension, x_i, w_i); `rest` is the sum of the `others` that are left.
+    """
+
+    largest: tuple[tuple[int, float, float], ...]
+    rest: float
+    others: int
+    bias: float
+    total: float
+
+
+@torch.inference_mode()
+def unit_sum(network: FeedForward, x: Float[Tensor, " d_model"], unit: int, shown: int = 4) -> UnitSum:
+    """The pre-activation of one unit taken apart: the terms with the largest amounts, the sum of all others, the bias."""
+    weight, bias = network.expand.weight[unit].double(), network.expand.bias[unit].double()
+    terms = x.double() * weight
+    order = terms.abs().sort(descending=True, stable=True).indices[:shown].tolist()
+    rest = terms.sum() - terms[order].sum()
+    return UnitSum(
+        largest=tuple((at, float(x[at]), float(weight[at])) for at in order),
+        rest=float(rest),
+        others=len(terms) - len(order),
+        bias=float(bias),
+        total=float(terms.sum() + bias),
+    )
+
+
+@dataclass(frozen=True)
 class Collapse:
     """Without the non-linearity both layers are one: (x W_1 + b_1) W_2 + b_2 = x W + b, in double precision.
 

@@ -72,8 +72,15 @@ def test_layer_norm_by_hand_and_the_stream_are_those_of_the_recorded_tensors(lin
 
     stream = np.stack([trace[f"decoder.layers.{i // 3}.residual.{i % 3}.input"].tensor[0, 3].numpy() for i in range(9)])
     lengths = charts(linked)["lengths"]
-    assert lengths["series"][0]["values"][:9] == pytest.approx(np.linalg.norm(stream, axis=1).tolist(), rel=1e-5)  # type: ignore[index]
+    came_in, added, summed, goes_on = (series["values"] for series in lengths["series"])  # type: ignore[attr-defined]
+    assert goes_on[:9] == pytest.approx(np.linalg.norm(stream, axis=1).tolist(), rel=1e-5)
+    assert came_in[1:] == goes_on[:-1]  # one point is one residual connection
     assert lengths["marked"] == 8
+    sublayer, sum_ = (trace[f"{PATH}.{name}"].tensor[0, 3].double().norm().item() for name in ("sublayer", "sum"))
+    assert (added[8], summed[8]) == pytest.approx((sublayer, sum_), rel=1e-6)
+    turned = charts(linked)["cosines"]["series"][1]["values"][8]  # type: ignore[index]
+    assert math.sqrt(came_in[8] ** 2 + added[8] ** 2 + 2 * came_in[8] * added[8] * turned) == pytest.approx(summed[8], rel=1e-5)
+    assert f"= {number(summed[8], 2)}, the length of the sum" in page
     cosine = charts(linked)["cosines"]["series"][0]["values"][5]  # type: ignore[index]
     assert cosine == pytest.approx(stream[5] @ stream[0] / np.linalg.norm(stream[5]) / np.linalg.norm(stream[0]), abs=1e-5)
 
@@ -155,10 +162,26 @@ def test_formulas_write_signs_and_powers() -> None:
     assert charts_of.residual_cell(3, 1.0, -0.25, 0.75, pre_norm=False).endswith("= 1.000 - 0.250 = 0.750")
     assert charts_of.power_of_ten(1e-5) == "10^{-5}"
     assert charts_of.power_of_ten(2.5e-3) == r"2.5 \cdot 10^{-3}"
-    cell = charts_of.layer_norm_cell(0, x=2.0, mean=-0.5, variance=4.0, epsilon=1e-5, gain=-1.5, bias=0.25, output=-1.625)
+    cell = charts_of.layer_norm_cell(
+        0, name="s", x=2.0, mean=-0.5, variance=4.0, epsilon=1e-5, gain=-1.5, bias=0.25, output=-1.625
+    )
     assert cell.endswith(r"= \frac{2.000 + 0.500}{\sqrt{4.000 + 10^{-5}}} \cdot (-1.500) + 0.250 = -1.625")
     assert charts_of.unit_cell(7, -0.5, 0.0, "relu") == r"h_{7} = \max(0,\, -0.500) = 0.000"
     assert charts_of.unit_cell(7, 1.0, 0.841, "gelu") == r"h_{7} = \mathrm{GELU}(1.000) = 0.841"
+
+
+def test_a_hidden_unit_is_given_a_sum_that_stands_there(linked: AppTest) -> None:
+    trace, atlas = session.trace("en-fr", SENTENCE), session.load("en-fr")
+    read = trace["decoder.layers.2.residual.2.input"].tensor[0, 3].double().numpy()
+    unit = int(trace["decoder.layers.2.feed_forward.hidden"].tensor[0, 3].argmax())
+    expand = atlas.model.get_submodule("decoder.layers.2.feed_forward").expand
+    terms, bias = read * expand.weight[unit].double().numpy(), float(expand.bias[unit])
+    (shown_there,) = (formula.value for formula in linked.latex if f"h_{{{unit}}}" in formula.value)
+    first, *_ = np.argsort(-np.abs(terms))
+    assert f"x_{{{first}}} w_{{{first}}}" in shown_there
+    assert f"= {terms.sum() + bias:.3f}" in shown_there
+    rest = terms.sum() - terms[np.argsort(-np.abs(terms))[:4]].sum()
+    assert f"{rest:.3f}" in shown_there
 
 
 def test_a_pre_norm_model_is_drawn_in_its_own_order(open_app: OpenApp, pre_norm: Translator) -> None:
@@ -169,7 +192,7 @@ def test_a_pre_norm_model_is_drawn_in_its_own_order(open_app: OpenApp, pre_norm:
     assert "Pre-norm: only what the sublayer reads is normalised." in page
     trace = session.trace("en-fr", SENTENCE)
     assert number(float(trace[f"{path}.input"].tensor[0, 1].double().mean())) in page
-    last = charts(app)["lengths"]["series"][0]["values"][-1]  # type: ignore[index]
+    last = charts(app)["lengths"]["series"][-1]["values"][-1]  # type: ignore[index]
     assert last == pytest.approx(float(trace["decoder.layers.1.residual.2.sum"].tensor[0, 1].norm()), rel=1e-5)
     assert "trained with GELU" in page
     assert any(r"\mathrm{Sub}(\mathrm{LN}(x))_{0}" in formula.value for formula in app.latex)

@@ -17,17 +17,17 @@ def composed(*, pre_norm: bool) -> str:
     return aligned(
         f"R_S(x) = {residual}",
         f"M = {stack % (encoder, 'X')}",
-        f"Z = {stack % (decoder, 'Y')}",
-        r"P = \mathrm{softmax}(Z\, W)",
+        f"H = {stack % (decoder, 'Y')}",
+        r"P = \mathrm{softmax}(H\, W)",
     )
 
 
 def flowing(encoder: int, memory: Size, decoder: int, states: Size, logits: Size, logarithm: float, id: int) -> str:
-    """The same with sizes: the encoder's layers, X to M; the decoder's, Y to Z to P; and one entry of P."""
+    """The same with sizes: the encoder's layers, X to M; the decoder's, Y to H to P; and one entry of P."""
     output = rf"\xrightarrow{{W:\; {states[-1]} \times {logits[-1]}}}"
     return (
         rf"{sized('X', memory)} \xrightarrow{{N = {encoder}}} {sized('M', memory)}, \qquad "
-        rf"{sized('Y', states)} \xrightarrow[M]{{N = {decoder}}} {sized('Z', states)} {output} {sized('P', logits)}, \qquad "
+        rf"{sized('Y', states)} \xrightarrow[M]{{N = {decoder}}} {sized('H', states)} {output} {sized('P', logits)}, \qquad "
         rf"P_{{0,\,{id}}} = {probability(logarithm)}"
     )
 

@@ -58,9 +58,11 @@ def aligning_head(atlas: Translator, row: str) -> Head:
 
 def name_guided(atlas: Translator) -> None:
     """Say which heads were guided: what they show was taught, not found."""
-    entries = [(Head(int(str(entry["layer"])), int(str(entry["head"]))), entry["row"]) for entry in guided(atlas)]
-    if entries:
-        html.bullets([html.sentence(f"picture.guided_{row}", head=html.Ours(head.name)) for head, row in entries])
+    names = [(entry["row"], html.Ours(Head(int(str(entry["layer"])), int(str(entry["head"]))).name)) for entry in guided(atlas)]
+    if sorted(str(row) for row, _ in names) == ["produced", "read"]:
+        html.bullets([html.sentence("picture.guided_both", **{str(row): name for row, name in names})])
+    elif names:
+        html.bullets([html.sentence(f"picture.guided_{row}", head=name) for row, name in names])
 
 
 def caption(selection: session.Selection, trace: Trace) -> dict[str, str]:

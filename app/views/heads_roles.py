@@ -26,8 +26,13 @@ def badges(selection: session.Selection, atlas: Translator) -> list[dict[str, ob
         {"attention": attention, "layer": layer, "head": head, "mark": "•", "hint": html.joined([told(role) for role in found])}
         for attention in measured.scores
         for layer, head in places(measured, attention)
-        if (found := measured.roles(attention, layer, head)) and (attention, layer, head) not in taken
+        if (found := named(measured, attention, layer, head)) and (attention, layer, head) not in taken
     ]
+
+
+def named(measured: Measured, attention: str, layer: int, head: int) -> list[Role]:
+    """What the head does; that it does nothing in particular (it is diffuse) is no mark."""
+    return [role for role in measured.roles(attention, layer, head) if role.name != "diffuse"]
 
 
 def current(selection: session.Selection) -> Measured | None:
@@ -111,8 +116,23 @@ def line(measured: Measured, attention: str, names: Sequence[str], layer: int, h
     """One head: its roles (their scores stand in the columns, chance in the first row) and its scores."""
     found = [text(f"heads_roles.role_{role.name}") for role in measured.roles(attention, layer, head)]
     scores = measured.scores[attention]
-    numbers = [html.number(scores[name].heads[layer][head]) for name in names]
+    numbers = [beside(scores[name].heads[layer][head], limit(name, scores[name].chance)) for name in names]
     return [html.Ours(heads_place.layer_head(layer, head)), html.literal(html.Ours(html.joined(found) or "–")), *numbers]
+
+
+def limit(name: str, chance: float) -> float | None:
+    """What this score has to reach for a role; None if it makes none."""
+    if name in SHARES:
+        return max(analysis.LEAST, analysis.FACTOR * chance)
+    return analysis.DIFFUSE if name == "relative_entropy" else None
+
+
+def beside(value: float, least: float | None) -> str:
+    """A score with two decimals, or as many as it takes to see on which side of the limit it is."""
+    digits = 2
+    while least is not None and digits < 6 and (round(value, digits) >= round(least, digits)) != (value >= least):
+        digits += 1
+    return html.number(value, digits)
 
 
 def spreadsheet(measured: Measured) -> bytes:

@@ -54,6 +54,11 @@ def add(trace: Trace, place: session.Place, cell: CellEdit) -> None:
         _keep(replace(kept, cells=(*kept.cells, cell), remark=None))
 
 
+def show(cell: CellEdit | None, remark: session.Remark) -> None:
+    """One edit in place of all others, or none, and what to say of it; for callbacks."""
+    _keep(replace(st.session_state[_STATE], cells=(cell,) if cell else (), remark=remark))
+
+
 def undo() -> None:
     """Take the last edit back."""
     kept: Kept = st.session_state[_STATE]

@@ -13,13 +13,13 @@ from app.views import attention_effects as effects
 from app.views.anatomy import tell
 from app.views.attention_what_if import axes_of
 from model.analysis import cells as cell_edits
-from model.analysis import edited
+from model.analysis import edited, telling
 from model.analysis.cells import CellEdit
 from model.analysis.edited import Recomputed
 from model.trace import Trace
 from model.translator import Translator
 
-PICTURE = "attention_edit_matrices"
+PICTURE, FOUND = "attention_edit_matrices", "attention_edit.found"
 
 
 @st.fragment
@@ -29,8 +29,9 @@ def edit_block(selection: session.Selection, atlas: Translator, trace: Trace, pl
     kept = attention_cells.current(selection, trace, place)
     html.prose("attention_edit.idea", layer=place.layer + 1, head=place.head + 1)
     if kept.remark:
-        tell(kept.remark)
-    by_numbers(trace, place)
+        tell(kept.remark, "info" if kept.remark.key == FOUND else "warning")
+    chosen = by_numbers(trace, place)
+    suggestion(selection, atlas, trace, place)
     renormalise = st.toggle(
         text("attention_edit.renormalise"), help=text("attention_edit.renormalise_help"), key="renormalise", bind="query-params"
     )
@@ -38,6 +39,7 @@ def edit_block(selection: session.Selection, atlas: Translator, trace: Trace, pl
     if kept.cells:
         at = (place.attention, place.layer, place.head, kept.cells, renormalise)
         found = session.measured(edited.recompute, selection, *at)
+    cell_now(trace, place, found, *chosen)
     draw(selection, trace, place, kept.cells, found)
     if found is None:
         html.prose("attention_edit.none_yet", kind="quiet")
@@ -49,9 +51,8 @@ def edit_block(selection: session.Selection, atlas: Translator, trace: Trace, pl
     effects.free(selection, place, kept.cells, renormalise)
 
 
-def by_numbers(trace: Trace, place: session.Place) -> None:
-    """Row, column and value without the picture."""
-    rows, keys = axes_of(trace, place)
+def by_numbers(trace: Trace, place: session.Place) -> tuple[str, int, int]:
+    """Row, column and value without the picture; returns the cell that the boxes name."""
     names = {kind: text(f"attention_edit.kind_{kind}") for kind in cell_edits.KINDS}
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_numbers"):
         kind: str = st.segmented_control(
@@ -72,15 +73,50 @@ def by_numbers(trace: Trace, place: session.Place) -> None:
             attention_cells.add(trace, place, CellEdit(kind, int(at), int(across), float(value)))
 
         st.button(text("attention_edit.apply"), on_click=change, key="edit_apply")
+    return kind, row, column
+
+
+def cell_now(trace: Trace, place: session.Place, found: Recomputed | None, kind: str, row: int, column: int) -> None:
+    """What the cell holds that the boxes name, and what it held before the edits."""
+    rows, keys = axes_of(trace, place)
+    value = float(trace[f"{place.path}.{kind}"].tensor[0, place.head, row, column])
+    now = float(found.matrices[kind].after[row, column]) if found else value
     html.prose(
-        "attention_edit.cell_query" if kind == "query" else "attention_edit.cell_pair",
+        f"attention_edit.cell_{'query' if kind == 'query' else 'pair'}{'' if now == value else '_edited'}",
         kind="quiet",
         row=row,
         query=(rows.labels or ())[row],
         column=column,
-        token=column if kind == "query" else (keys.labels or ())[column],
-        value=html.number(float(values[row, column]), 4),
+        token="" if kind == "query" else (keys.labels or ())[column],
+        value=html.number(now, 4),
+        before=html.number(value, 4),
     )
+
+
+def suggestion(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
+    """A button that looks for an edit which changes a word, and makes it."""
+
+    def look() -> None:
+        at = (place.attention, place.layer, place.head)
+        found = session.measured(telling.search, selection, *at)
+        values: dict[str, object] = {
+            "tried": found.tried,
+            "least": found.least_sure,
+            "word": trace.produced[found.least_sure].label,
+        }
+        if found.cell:
+            rows, keys = axes_of(trace, place)
+            values |= {"row": found.cell.row, "query": (rows.labels or ())[found.cell.row], "column": found.cell.column}
+            values |= {"token": (keys.labels or ())[found.cell.column], "changed": found.row}
+            attention_cells.show(found.cell, session.Remark(FOUND, values))
+            return
+        other = session.measured(telling.elsewhere, selection, *at)
+        if other:
+            kind = html.Ours(text(f"attention_map.{other[0].replace('.', '_')}"))
+            values |= {"attention": kind, "layer": other[1] + 1, "head": other[2] + 1}
+        attention_cells.show(None, session.Remark(f"attention_edit.found_{'elsewhere' if other else 'nowhere'}", values))
+
+    st.button(text("attention_edit.find"), on_click=look, key="edit_find", icon=":material/search:")
 
 
 # ----- the head, before and after

@@ -1,5 +1,8 @@
 """Edit and recompute without a browser: numbers in, numbers out, and links that reopen the edits."""
 
+import re
+from html import unescape
+
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
@@ -8,11 +11,14 @@ from app import session
 from app.components.matrices import unpack
 from app.text import sentences
 from app.views import html
+from model.analysis import edited
+from model.analysis.cells import from_text
 from model.trace import tracing
 from tests.app.conftest import said
 
 SENTENCE = "I love you."
 CROSS = ("decoder.cross_attention", 1, 0)
+LAST = ("decoder.cross_attention", 2, 0)
 CAUSAL = ("decoder.self_attention", 1, 0)
 
 
@@ -82,6 +88,26 @@ def test_a_score_set_by_number_changes_all_that_follows() -> None:
     assert html.number(float(likely[1].exp().max()), 4) in said(app)
 
 
+def test_the_line_of_a_cell_says_what_it_holds_now_and_held_before() -> None:
+    app = apply(opened(), "scores", 0, 0, 100.0)
+    before = html.number(float(session.trace("en-fr", SENTENCE)["decoder.layers.1.cross_attention.scores"].tensor[0, 0, 0, 0]), 4)
+    assert re.search(f">100.0000</bdi>; before the edits <bdi[^>]*>{before}<", said(app))
+
+
+@pytest.mark.parametrize(("lang", "sure"), [("en", False), ("zh", False), ("en", True)])
+def test_an_edit_that_changes_a_word_is_found_and_made_or_another_head_is_named(lang: str, sure: bool) -> None:
+    app = opened(CROSS if sure else LAST, lang=lang, edits="s_1_2_8")
+    app.button(key="edit_find").click().run()
+    assert not app.exception, app.exception
+    where = "found_elsewhere" if sure else "found"
+    assert re.split(r"\{\w+\}", sentences(lang)[f"attention_edit.{where}"])[-1] in unescape(re.sub("<[^>]+>", "", said(app)))
+    if sure:
+        assert link(app) == ""
+    else:
+        changed = session.measured(edited.recompute, session.Selection(lang, "en-fr", SENTENCE), *LAST, from_text(link(app)))
+        assert changed.words_changed > 0
+
+
 def test_edits_are_listed_undone_and_reset() -> None:
     app = opened(edits="s_1_2_8~w_0_1_0.5~q_2_3_-4")
     assert link(app) == "s_1_2_8~w_0_1_0.5~q_2_3_-4"
@@ -89,7 +115,7 @@ def test_edits_are_listed_undone_and_reset() -> None:
     app.button(key="edit_undo").click().run()
     assert link(app) == "s_1_2_8~w_0_1_0.5"
     app.toggle(key="renormalise").set_value(True).run()
-    assert '>1.0000</bdi>' in said(app)
+    assert ">1.0000</bdi>" in said(app)
     app.button(key="edit_free").click().run()
     assert not app.exception, app.exception
     assert session.translation("en-fr", SENTENCE).text.split("'")[0] in said(app)

@@ -19,7 +19,7 @@ import torch
 import model
 from app import text as texts
 from model.alignment import words
-from model.analysis import what_if
+from model.analysis import doubt, what_if
 from model.checkpoint import CheckpointError
 from model.trace import Edit, Trace, tracing
 from model.translator import Translation, Translator
@@ -265,6 +265,7 @@ def warm_up() -> None:
     torch.set_num_threads(1)  # many visitors share the processors: one thread each is the fastest for all
     for name in loaded(models()):
         trace(name, first_example(name) or "?")
+        doubts(Selection(texts.DEFAULT_LANGUAGE, name, first_example(name) or "?"))
 
 
 # ----- what the models computed: cached by text, shared by all visitors, never changed
@@ -433,6 +434,25 @@ def remarks(atlas: Translator, source: str) -> list[Remark]:
     longest, given = longest_words(atlas), len(words.split(source, True))
     if longest and given > longest:
         found.append(Remark("limits.longer_than_learned", {"longest": longest, "given": given}))
+    return found
+
+
+def doubts(selection: Selection) -> list[Remark]:
+    """What the model's own numbers say against the translation that it wrote; nothing about one that was written by hand."""
+    atlas = load(selection.model)
+    if selection.target is not None or refused(atlas, selection.text):
+        return []
+    own = translation(selection.model, selection.text, selection.beam)
+    found = []
+    again = doubt.repeated(own.produced)
+    if again and not doubt.repeated(own.source):
+        found.append(Remark("doubt.repeats", {"piece": again[0], "count": again[1]}))
+    sources = tuple(example.source for example in examples(selection.model, texts.DEFAULT_LANGUAGE))
+    usual = measured_model(doubt.usual, selection.model, sources) if sources else 0.0
+    limit, nats = doubt.FACTOR * usual, doubt.nats(own.log_probabilities)
+    if usual and nats >= limit:
+        numbers = {"nats": round(nats, 2), "usual": round(usual, 2), "limit": round(limit, 2), "factor": doubt.FACTOR}
+        found.append(Remark("doubt.unsure", numbers))
     return found
 
 

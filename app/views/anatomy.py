@@ -17,7 +17,7 @@ import streamlit as st
 
 from app import session
 from app.text import numbered, text
-from app.views import html
+from app.views import examples, html
 from model.checkpoint import CheckpointError
 from model.translator import Translator
 
@@ -78,6 +78,9 @@ class Anatomy:
 def show(page: Anatomy) -> None:
     """Draw a whole page."""
     begin(page.name)
+    if page.name != "translate":  # which says it under the translation
+        for remark in session.doubts(session.current()):
+            html.prose(remark.key, kind="quiet doubt", **remark.values)
     page.stage()
     if page.export:
         _export(page.name, page.export)
@@ -193,3 +196,9 @@ def _name_of(file: str) -> str:
 def tell(remark: session.Remark, kind: str = "warning") -> None:
     """Say a remark of session in a box."""
     html.notice(kind, remark.key, **remark.values)
+
+
+def refuse(selection: session.Selection, refusal: session.Remark) -> None:
+    """Why there is no picture, and sentences that have one."""
+    tell(refusal, "error")
+    examples.choose(selection)

@@ -6,7 +6,7 @@ from app import session
 from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
-from app.views import html, picture
+from app.views import examples, html, picture
 from app.views.anatomy import Anatomy, Export, Formula, Shape, model_of, show, tell
 from app.views.sidebar import sentence_box
 from app.views.token_cards import probable
@@ -80,7 +80,7 @@ def ask(selection: session.Selection, atlas: Translator, trace: Trace | None) ->
         sentence_box(selection, height=68, label_visibility="collapsed")
         with st.container(horizontal=True, vertical_alignment="bottom", key="ask_row"):
             st.button(text("translate.button"), type="primary", key="translate_button")
-            choose_example(selection)
+            examples.choose(selection)
             choose_decoding(selection)
             if trace and selection.target is None:
                 with st.popover(text("translate.edit"), icon=":material/edit:"):
@@ -93,25 +93,6 @@ def ask(selection: session.Selection, atlas: Translator, trace: Trace | None) ->
             html.prose("translate.look", kind="quiet", look=html.Ours(example.look))
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
-
-
-def choose_example(selection: session.Selection) -> None:
-    """Sentences worth looking at."""
-    sources = [example.source for example in session.examples(selection.model, selection.language)]
-    st.session_state["example"] = selection.text if selection.text in sources else None
-    st.selectbox(
-        text("translate.examples"),
-        sources,
-        index=None,
-        key="example",
-        placeholder=text("translate.examples_placeholder"),
-        on_change=take_example,
-    )
-
-
-def take_example() -> None:
-    if st.session_state["example"]:
-        session.select(text=st.session_state["example"])
 
 
 def choose_decoding(selection: session.Selection) -> None:
@@ -187,6 +168,8 @@ def warn(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
         html.notice("warning", "translate.stopped", count=len(own.produced))
     elif len(own.produced) == 1:
         html.notice("warning", "translate.empty")
+    for remark in session.doubts(selection):
+        tell(remark)
 
 
 # ----- beneath the picture

@@ -150,3 +150,22 @@ def test_examples_are_many_different_and_within_what_the_model_learned(name: str
         assert example.look.strip()
         assert session.refused(atlas, example.source) is None
         assert session.remarks(atlas, example.source) == []
+
+
+def test_doubts_are_told_with_the_numbers_and_the_threshold_that_they_come_from() -> None:
+    sure, unsure = (session.Selection("en", "en-fr", text) for text in ("I love you.", "Can a zorglub dance the flumpo?"))
+    assert session.doubts(sure) == []
+    (remark,) = session.doubts(unsure)
+    own = session.translation("en-fr", unsure.text)
+    means = sorted(
+        -each.score / len(each.produced)
+        for each in (session.translation("en-fr", example.source) for example in session.examples("en-fr", "en"))
+    )
+    middle = len(means) // 2
+    usual = means[middle] if len(means) % 2 else (means[middle - 1] + means[middle]) / 2
+    assert remark.values["nats"] == round(-own.score / len(own.produced), 2)
+    assert remark.values["usual"] == round(usual, 2)
+    assert remark.values["limit"] == round(2 * usual, 2)
+    assert -own.score / len(own.produced) >= 2 * usual
+    assert session.doubts(session.Selection("en", "en-fr", unsure.text, "Bonjour.")) == []  # nobody's doubt but the writer's
+    assert session.doubts(session.Selection("en", "en-fr", "  ")) == []

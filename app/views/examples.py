@@ -1,0 +1,27 @@
+"""The sentences worth looking at, to choose from: on Translate, and on every page that cannot show what was typed."""
+
+import streamlit as st
+
+from app import session
+from app.text import text
+
+KEY = "example"
+
+
+def choose(selection: session.Selection) -> None:
+    """The examples of this model; the one that is chosen becomes the sentence of all pages."""
+    sources = [example.source for example in session.examples(selection.model, selection.language)]
+    st.session_state[KEY] = selection.text if selection.text in sources else None
+    st.selectbox(
+        text("translate.examples"),
+        sources,
+        index=None,
+        key=KEY,
+        placeholder=text("translate.examples_placeholder"),
+        on_change=_take,
+    )
+
+
+def _take() -> None:
+    if st.session_state[KEY]:
+        session.select(text=st.session_state[KEY])

@@ -11,7 +11,21 @@ from app.components.modules import joined, style
 
 __all__ = ["LABELS", "architecture_diagram", "pack"]
 
-MODULES = ("theme", "labels", "surface", "template", "controls", "export", "address", "names", "layout", "draw", "twin", "main")
+MODULES = (
+    "theme",
+    "labels",
+    "surface",
+    "template",
+    "mount",
+    "controls",
+    "export",
+    "address",
+    "names",
+    "layout",
+    "draw",
+    "twin",
+    "main",
+)
 
 _FOLDER = Path(__file__).parent
 

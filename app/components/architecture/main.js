@@ -5,6 +5,7 @@ import { draw } from "./draw.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
 import { layout } from "./layout.js";
+import { mount } from "./mount.js";
 import { describe } from "./names.js";
 import { SvgSurface } from "./surface.js";
 import { element, fill } from "./template.js";
@@ -188,13 +189,4 @@ class Diagram {
   }
 }
 
-const instances = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
-  const root = parentElement.querySelector(".architecture");
-  if (!root || !data) return undefined;
-  if (!instances.has(root)) instances.set(root, new Diagram(root));
-  const diagram = instances.get(root);
-  diagram.update({ data, setTriggerValue, setStateValue });
-  return () => { diagram.close(); instances.delete(root); };
-}
+export default mount(".architecture", Diagram);

@@ -12,8 +12,8 @@ from app.components.modules import joined, style
 __all__ = ["LABELS", "attention_graph", "pack"]
 
 MODULES = (
-    "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "address", "state", "template", "controls", "stage",
-    "matrix", "opened", "table", "export", "graph", "panel", "main",
+    "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "address", "state", "template", "mount", "controls",
+    "stage", "matrix", "opened", "table", "export", "graph", "panel", "main",
 )  # fmt: skip
 
 _FOLDER = Path(__file__).parent

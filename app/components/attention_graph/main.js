@@ -3,6 +3,7 @@ import { afterServer } from "./address.js";
 import { button, choice, copyLink, replaceControls } from "./controls.js";
 import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
+import { mount } from "./mount.js";
 import { attentionName, describe, detailName, weightText } from "./opened.js";
 import { Panel } from "./panel.js";
 import { decode } from "./payload.js";
@@ -237,13 +238,4 @@ class ThreeAttentions {
   }
 }
 
-const instances = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const root = parentElement.querySelector(".attention-graph");
-  if (!root || !data) return undefined;
-  if (!instances.has(root)) instances.set(root, new ThreeAttentions(root));
-  const three = instances.get(root);
-  three.update({ data, setStateValue, setTriggerValue });
-  return () => { three.close(); instances.delete(root); };
-}
+export default mount(".attention-graph", ThreeAttentions);

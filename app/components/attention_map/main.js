@@ -1,5 +1,6 @@
 // The component: keeps what the reader chose, draws a view again when something changed, and cleans up.
 import { afterServer } from "./address.js";
+import { mount } from "./mount.js";
 import { describe, detailName } from "./opened.js";
 import { decode } from "./payload.js";
 import { firstState, readState, writeState } from "./state.js";
@@ -194,13 +195,4 @@ class AttentionMap {
   }
 }
 
-const instances = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const root = parentElement.querySelector(".attention-map");
-  if (!root || !data) return undefined;
-  if (!instances.has(root)) instances.set(root, new AttentionMap(root));
-  const map = instances.get(root);
-  map.update({ data, setStateValue, setTriggerValue });
-  return () => { map.close(); instances.delete(root); };
-}
+export default mount(".attention-map", AttentionMap);

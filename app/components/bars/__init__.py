@@ -10,7 +10,7 @@ from app.components.modules import joined, style
 
 __all__ = ["LABELS", "Series", "bars", "pack"]
 
-MODULES = ("theme", "labels", "surface", "template", "controls", "stage", "export", "picture", "main")
+MODULES = ("theme", "labels", "surface", "template", "mount", "controls", "stage", "export", "picture", "main")
 
 _FOLDER = Path(__file__).parent
 

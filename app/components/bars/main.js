@@ -2,6 +2,7 @@
 import { button } from "./controls.js";
 import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
+import { mount } from "./mount.js";
 import { boxOf, draw, hit, layout, written } from "./picture.js";
 import { Stage } from "./stage.js";
 import { element, fill, isolate } from "./template.js";
@@ -18,7 +19,7 @@ class Bars {
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.header) this.render(); });
   }
 
-  update(data) {
+  update({ data }) {
     const message = new TextDecoder().decode(data), theme = readTheme(this.root);
     if (message === this.message && theme.name === this.theme?.name) return;
     this.theme = theme;
@@ -133,13 +134,4 @@ class Bars {
   }
 }
 
-const instances = new WeakMap();
-
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".bars");
-  if (!root || !data) return undefined;
-  if (!instances.has(root)) instances.set(root, new Bars(root));
-  const made = instances.get(root);
-  made.update(data);
-  return () => { made.close(); instances.delete(root); };
-}
+export default mount(".bars", Bars);

@@ -10,7 +10,21 @@ from app.components.modules import joined, style
 
 __all__ = ["LABELS", "Chart", "Series", "curves", "pack", "unpack"]
 
-MODULES = ("theme", "labels", "surface", "template", "controls", "stage", "export", "address", "axes", "plot", "twin", "main")
+MODULES = (
+    "theme",
+    "labels",
+    "surface",
+    "template",
+    "mount",
+    "controls",
+    "stage",
+    "export",
+    "address",
+    "axes",
+    "plot",
+    "twin",
+    "main",
+)
 
 _FOLDER = Path(__file__).parent
 

@@ -4,6 +4,7 @@ import { written } from "./axes.js";
 import { button, copyLink } from "./controls.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
+import { mount } from "./mount.js";
 import { draw, hit, layout } from "./plot.js";
 import { Stage } from "./stage.js";
 import { element, fill, fillNodes } from "./template.js";
@@ -24,7 +25,7 @@ class Curves {
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.chart) this.render(); });
   }
 
-  update(data) {
+  update({ data }) {
     const chart = JSON.parse(new TextDecoder().decode(data)), theme = readTheme(this.root);
     if (chart.digest === this.chart?.digest && theme.name === this.theme?.name) return;
     this.theme = theme;
@@ -153,13 +154,4 @@ class Curves {
   }
 }
 
-const instances = new WeakMap();
-
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".curves");
-  if (!root || !data) return undefined;
-  if (!instances.has(root)) instances.set(root, new Curves(root));
-  const made = instances.get(root);
-  made.update(data);
-  return () => { made.close(); instances.delete(root); };
-}
+export default mount(".curves", Curves);

@@ -12,7 +12,7 @@ from app.components.modules import joined, style
 __all__ = ["LABELS", "mask_painter", "pack", "unpack"]
 
 MODULES = (
-    "theme", "labels", "surface", "template", "controls", "stage", "export", "address",
+    "theme", "labels", "surface", "template", "mount", "controls", "stage", "export", "address",
     "mask", "cells", "lines", "twin", "painter", "main",
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ import { fileName, pngOf, save, svgOf } from "./export.js";
 import { forgetWidths } from "./labels.js";
 import { drawLines, hitLines, layoutLines, lineBox } from "./lines.js";
 import { maskOf, nameOf, repainted, seenBy } from "./mask.js";
+import { mount } from "./mount.js";
 import { Painter } from "./painter.js";
 import { Stage } from "./stage.js";
 import { element, fill, isolate } from "./template.js";
@@ -208,13 +209,4 @@ class MaskPainter {
   }
 }
 
-const instances = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".mask-painter");
-  if (!root || !data) return undefined;
-  if (!instances.has(root)) instances.set(root, new MaskPainter(root));
-  const made = instances.get(root);
-  made.update({ data, setStateValue });
-  return () => { made.close(); instances.delete(root); };
-}
+export default mount(".mask-painter", MaskPainter);

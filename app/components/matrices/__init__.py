@@ -12,7 +12,7 @@ from app.components.modules import joined, style
 __all__ = ["LABELS", "Axis", "Matrix", "Scene", "matrices", "pack", "unpack"]
 
 MODULES = (
-    "theme", "labels", "surface", "scale", "template", "controls", "stage", "export", "address",
+    "theme", "labels", "surface", "scale", "template", "mount", "controls", "stage", "export", "address",
     "numbers", "block", "grid", "laws", "chosen", "panel", "twin", "scene", "main",
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ import { cellIn, placeElsewhere, readChosen, rememberPlace, writeChosen } from "
 import { forgetWidths } from "./labels.js";
 import { explain } from "./laws.js";
 import { cellValue, placeText } from "./grid.js";
+import { mount } from "./mount.js";
 import { written } from "./numbers.js";
 import { SceneView } from "./scene.js";
 import { element, fill } from "./template.js";
@@ -218,13 +219,4 @@ class Matrices {
   }
 }
 
-const instances = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const root = parentElement.querySelector(".matrices");
-  if (!root || !data) return undefined;
-  if (!instances.has(root)) instances.set(root, new Matrices(root));
-  const made = instances.get(root);
-  made.update({ data, setStateValue, setTriggerValue });
-  return () => { made.close(); instances.delete(root); };
-}
+export default mount(".matrices", Matrices);

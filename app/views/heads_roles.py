@@ -92,7 +92,8 @@ def rule(measured: Measured) -> None:
     if measured.reference:
         layer, head, row = measured.reference
         name = text("picture.mean_of_layer", layer=layer + 1) if head is None else heads_place.layer_head(layer, head)
-        html.prose(f"heads_roles.reference_{row}", kind="quiet", head=html.Ours(name))
+        card = html.Ours(text("card.title", name=session.current().model))
+        html.prose(f"heads_roles.reference_{row}", kind="quiet", head=html.Ours(name), card=card)
 
 
 def table(measured: Measured, attention: str) -> None:

@@ -75,7 +75,7 @@ def definition(term: Term) -> str:
     if term.symbol:
         facts.append(f'<span class="symbol">{escape(term.symbol)}</span>')
     if term.code:
-        facts.append(f"<code>{escape(term.code)}</code>")
+        facts.append(f"{escape(text('sidebar.in_code'))} <code>{escape(term.code)}</code>")
     return f"<b>{escape(term.name)}</b> <span class=facts>{' · '.join(facts)}</span><p>{marked(term.sentence)}</p>"
 
 

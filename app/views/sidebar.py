@@ -53,6 +53,7 @@ def _sentence(selection: session.Selection, *, editable: bool) -> None:
     _label("sidebar.sentence")
     if editable:
         sentence_box(selection, height=96, label_visibility="collapsed")
+        st.html(f'<div class="atlas-hint">{html.sentence("sidebar.sentence_hint")}</div>')
     else:  # the page itself has the text box
         shown = (
             html.literal(selection.text)

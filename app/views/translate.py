@@ -152,17 +152,17 @@ def warn(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     """Unknown tokens, a translation that was stopped, one that is empty."""
     unknown = [f"{printable(token.text)} ({position})" for position, token in enumerate(trace.source) if token.unknown]
     if unknown:
-        html.notice("warning", "translate.unknown", count=len(unknown), tokens=html.joined(unknown))
+        html.notice("warning", "translate.unknown", tokens=html.joined(unknown))
     unknown = [f"{printable(token.text)} ({row})" for row, token in enumerate(trace.produced) if token.unknown]
     if selection.target is not None:
         if unknown:
-            html.notice("warning", "translate.unknown_written", count=len(unknown), tokens=html.joined(unknown))
+            html.notice("warning", "translate.unknown_written", tokens=html.joined(unknown))
         return
     if unknown:
         weights = picture.aligning_head(atlas, "produced").weights(trace)
         rows = [row for row, token in enumerate(trace.produced) if token.unknown]
         guesses = [f"{row + 1} → {trace.source[int(weights[row].argmax())].label}" for row in rows]
-        html.notice("warning", "translate.unknown_produced", count=len(rows), guesses=html.joined(guesses))
+        html.notice("warning", "translate.unknown_produced", guesses=html.joined(guesses))
     own = session.translation(selection.model, selection.text, selection.beam)
     if own.stopped == "limit":
         html.notice("warning", "translate.stopped", count=len(own.produced))

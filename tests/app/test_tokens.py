@@ -141,7 +141,7 @@ def test_search_and_neighbours(open_app: OpenApp) -> None:
     for typed in ("<b>*x*</b>$1$", "\u202e\u200b", "☃" * 300, "  ", "[[token]]{x}"):
         app.text_input(key="find").set_value(typed).run()
         assert not app.exception
-        assert f"of 5,000 entries; the first {min(50, vocabulary.search(tokenizer, typed).total)} are listed" in shown(app)
+        assert f"of 5,000 entries; listed: {min(50, vocabulary.search(tokenizer, typed).total)}." in shown(app)
 
 
 def test_leaving_out_the_factor_or_the_positions_is_measured(open_app: OpenApp) -> None:

@@ -198,6 +198,33 @@ def test_a_difference_is_drawn_around_0_so_that_falls_are_seen(browser: BrowserC
     other.close()
 
 
+def test_what_goes_into_the_chosen_cell_is_scrolled_into_sight(browser: BrowserContext) -> None:
+    many, wide = (
+        Axis("target", [f"word{row}" for row in range(60)], "target"),
+        Axis("source", [str(n) for n in range(60)], "source"),
+    )
+    left, right = drawn((60, 4), 5), drawn((4, 60), 6)
+    shown = [
+        Matrix("left", left, many, D_K, "Q", "query"),
+        Matrix("right", right, D_K, wide, "Kᵀ", "key"),
+        Matrix("scores", left @ right, many, wide, "scores", "scores"),
+    ]
+    scene = Scene("one", "", ["left", "×", "right", "=", "scores"], "product", cell=(50, 55))
+    other = standalone.visit(browser, pack([scene], shown, text=TEXT, caption=CAPTION), component=component)
+
+    def top(matrix: str) -> float:
+        return float(other.get_by_test_id(f"matrix-{matrix}").evaluate("frame => frame.scrollTop"))
+
+    assert top("left") > 0
+    assert top("scores") > 0
+    press(other, "scores", "Control+Home")
+    assert (top("left"), top("scores")) == (0, 0)
+    other.get_by_test_id("matrix-left").evaluate("frame => { frame.scrollTop = 40 }")
+    other.get_by_test_id("matrix-scores").hover()  # a pointer alone moves nothing
+    assert top("left") == 40
+    other.close()
+
+
 def test_another_place_left_by_another_page_is_asked_for(browser: BrowserContext) -> None:
     other = standalone.visit(browser, payload(), component=component)
     left = {"attention": "encoder.self_attention", "layer": 0, "head": 1}

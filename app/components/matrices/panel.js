@@ -52,8 +52,12 @@ export class MatrixPanel {
     this.stage.paint(this.app.theme);
   }
 
-  reveal(row, col) {
-    this.stage.reveal(boxOf(this.geometry, row, col), this.geometry.left, this.geometry.top);
+  /** Scrolls within its frame to what is marked: a cell, a row or a column. */
+  reveal({ cell = [], row = cell[0], col = cell[1] }) {
+    const { geometry: g, stage } = this, { scrollLeft, scrollTop } = stage.frame, box = boxOf(g, row ?? 0, col ?? 0);
+    if (row === undefined) Object.assign(box, { y: scrollTop + g.top, h: 0 });
+    if (col === undefined) Object.assign(box, { x: scrollLeft + g.left, w: 0 });
+    stage.reveal(box, g.left, g.top);
   }
 
   key(event) {
@@ -68,7 +72,7 @@ export class MatrixPanel {
     event.stopPropagation();
     const next = { row: Math.max(0, Math.min(rows, move[0])), col: Math.max(0, Math.min(cols, move[1])) };
     app.press(matrix, next);
-    this.reveal(next.row, next.col);
+    this.reveal({ cell: [next.row, next.col] });
     return undefined;
   }
 }

@@ -95,8 +95,17 @@ export class SceneView {
       const cursor = app.hover?.id === id ? app.hover.cell : app.cursor?.id === id ? app.cursor.cell : undefined;
       panel.paint({ ...found.marks.get(id), cursor });
     }
+    this.reveal(found.marks);
     this.say(found);
     this.table.show(app.payload.matrices.get(app.cursor?.id) ?? found.result, (app.cursor?.cell ?? app.cell)[0]);
+  }
+
+  /** A newly chosen cell, and what goes into it, is scrolled into sight; where the visitor scrolls afterwards is left alone. */
+  reveal(marks) {
+    const { app } = this, key = `${app.scene.id} ${app.cell} ${app.payload.header.digest} ${this.factor}`;
+    if (this.revealed === key) return;
+    this.revealed = key;
+    for (const [id, panel] of this.panels) panel.reveal(marks.get(id) ?? {});
   }
 
   say({ sentence: [name, values], terms, total, roles, result }) {

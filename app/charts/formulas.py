@@ -1,11 +1,12 @@
 """The formulas of a page with this example's numbers in them, as LaTeX. Only numbers and symbols: no text of a user."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from model.trace import Trace
 
 MOST_TERMS = 8  # of a sum that are printed; the rest becomes dots, but is counted
+LARGEST_TERMS = 4  # of a sum over keys, the largest first; more make the line wider than a page
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -52,11 +53,16 @@ def softmax_cell(trace: Trace, attention: str, head: int, row: int, column: int)
     """One weight, from the scores of its row: the exponential of its own score over the sum of all."""
     scores = trace[f"{attention}.masked"].tensor[0, head, row].double()
     weight = float(trace[f"{attention}.weights"].tensor[0, head, row, column])
-    allowed = [float(score) for score in scores if score > -math.inf]
-    denominator = " + ".join(f"e^{{{number(score)}}}" for score in allowed[:MOST_TERMS]) + (
-        r" + \cdots" if len(allowed) > MOST_TERMS else ""
-    )
+    allowed = {at: float(score) for at, score in enumerate(scores) if score > -math.inf}
+    denominator = _largest({at: (score, f"e^{{{number(score)}}}") for at, score in allowed.items()})
     return rf"\alpha_{{{row},{column}}} = \frac{{e^{{{number(float(scores[column]))}}}}}{{{denominator}}} = {number(weight, 4)}"
+
+
+def _largest(terms: Mapping[int, tuple[float, str]]) -> str:
+    """A sum over keys (key -> size and term): the `LARGEST_TERMS` largest first, each above its key's number."""
+    order = sorted(terms, key=lambda key: -terms[key][0])[:LARGEST_TERMS]
+    shown = " + ".join(rf"\underset{{\scriptscriptstyle j={key}}}{{{terms[key][1]}}}" for key in order)
+    return shown + (r" + \cdots" if len(terms) > LARGEST_TERMS else "")
 
 
 def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int) -> str:
@@ -69,7 +75,7 @@ def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int)
     dot = sum(products)
     return (
         rf"s_{{{row},{column}}} = \frac{{q_{{{row}}} \cdot k_{{{column}}}}}{{\sqrt{{{width}}}}}"
-        rf" = \frac{{{number(dot)}}}{{{number(math.sqrt(width))}}} = {number(dot / math.sqrt(width))}"
+        rf" = \frac{{{number(dot, 4)}}}{{{number(math.sqrt(width), 4)}}} = {number(dot / math.sqrt(width), 3)}"
     )
 
 
@@ -78,9 +84,15 @@ def weighted_sum(trace: Trace, attention: str, head: int, row: int, dimension: i
     weights = trace[f"{attention}.weights"].tensor[0, head, row]
     values = trace[f"{attention}.value"].tensor[0, head, :, dimension]
     context = float(trace[f"{attention}.context"].tensor[0, head, row, dimension])
-    terms = [rf"{number(float(weight))} \cdot ({number(float(value))})" for weight, value in zip(weights, values, strict=True)]
-    shown = " + ".join(terms[:MOST_TERMS]) + (r" + \cdots" if len(terms) > MOST_TERMS else "")
-    return rf"c_{{{row},{dimension}}} = \sum_j \alpha_{{{row},j}}\, v_{{j,{dimension}}} = {shown} = {number(context)}"
+    shown = _largest(
+        {
+            at: (abs(weight * value), rf"{number(weight, 3)} \cdot ({number(value)})")
+            for at, (weight, value) in enumerate(zip(weights.tolist(), values.tolist(), strict=True))
+            if weight  # a masked key adds nothing
+        }
+    )
+    sum_ = rf"c_{{{row},{dimension}}} = \sum_j \alpha_{{{row},j}}\, v_{{j,{dimension}}}"
+    return rf"\begin{{aligned}} {sum_.replace('=', '&=', 1)} \\ &= {shown} \\ &= {number(context)} \end{{aligned}}"
 
 
 def aligned(*equations: str) -> str:

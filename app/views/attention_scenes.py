@@ -74,7 +74,7 @@ def matrices_of(steps: HeadSteps, axes: Labels) -> list[Matrix]:
         Matrix("concat", steps.concat, rows, width, "Concat"),
         Matrix("w_output", steps.weight_output, width, width, "W_O"),
         *_row("b_output", steps.bias_output, width, "b_O"),
-        Matrix("output", steps.output, rows, width, "Z", path=f"{steps.path}.output"),
+        Matrix("output", steps.output, rows, width, "O", path=f"{steps.path}.output"),
     ]  # fmt: skip
     if steps.attention != CROSS:
         # In self-attention the keys' X is the same tensor; its rows are tokens that are read, whatever names the queries.

@@ -112,7 +112,8 @@ def softness(
         ],
         text("attention_what_if.softness_caption"),
     )
-    html.prose("attention_what_if.slope_note", kind="quiet")
+    for note in ("slope", "pull", "learning"):
+        html.prose(f"attention_what_if.{note}_note", kind="quiet")
     chart(
         selection, trace, place, labels, text("attention_what_if.entropy_of_rows"), text("attention_what_if.bits"),
         (measured.entropy_before.tolist(), measured.entropy_after.tolist()),

@@ -297,8 +297,8 @@ def dimension_flow(config: ModelConfig, attention: str) -> tuple[Operation, ...]
         Operation("context", "C = A V", "head query head_dim"),
         Operation("concat", "transpose(0, 1) .flatten(1)", "query d_model"),
         Operation("matrix_output", "W_O", "d_model d_model"),
-        Operation("output", f"Z = Concat(C) W_O{added['O']}", "query d_model"),
-        Operation("residual", "U + Z" if pre else "X + Z", "query d_model"),
+        Operation("output", f"O = Concat(C) W_O{added['O']}", "query d_model"),
+        Operation("residual", "U + O" if pre else "X + O", "query d_model"),
         Operation("hidden", f"F = {bend.format('x W₁ + b₁')}", "query d_ff"),
         Operation("feed_forward", "F W₂ + b₂", "query d_model"),
     )

@@ -53,11 +53,27 @@ def test_largest_weight_of_the_shortest_translations() -> None:
 def test_one_weight_is_the_softmax_of_the_scores_that_are_printed(trace: Trace) -> None:
     row, column = 2, 1
     printed = formulas.softmax_cell(trace, PATH, 0, row, column)
-    exponents = [float(found) for found in re.findall(r"e\^\{(-?[\d.]+)\}", printed)]
-    assert len(exponents) == 1 + len(trace.source)  # none left out: the sentence is short
     value = float(printed.rsplit("= ", 1)[1])
     assert value == pytest.approx(float(trace[f"{PATH}.weights"].tensor[0, 0, row, column]), abs=1e-4)
-    assert math.exp(exponents[0]) / sum(map(math.exp, exponents[1:])) == pytest.approx(value, abs=0.02)
+    scores = trace[f"{PATH}.masked"].tensor[0, 0, row]
+    terms = re.findall(r"j=(\d+)\}\{e\^\{(-?[\d.]+)\}\}", printed)
+    largest = scores.topk(formulas.LARGEST_TERMS).indices.tolist()
+    assert [int(key) for key, _ in terms] == largest  # the largest terms, each under its own key's number
+    assert [score for _, score in terms] == [f"{float(scores[key]):.2f}" for key in largest]
+    assert printed.count(r"\cdots") == 1  # the rest, which is counted
+    assert math.exp(float(scores[column])) / float(scores.double().exp().sum()) == pytest.approx(value, abs=1e-4)
+
+
+def test_the_largest_terms_of_a_weighted_sum_come_first_under_their_keys(trace: Trace) -> None:
+    weights, values = (trace[f"{PATH}.{name}"].tensor[0, 0].double() for name in ("weights", "value"))
+    for row in range(len(trace.target)):
+        printed = formulas.weighted_sum(trace, PATH, 0, row, 7)
+        keys = [int(key) for key in re.findall(r"j=(\d+)\}", printed)]
+        products = weights[row] * values[:, 7]
+        assert keys == products.abs().topk(formulas.LARGEST_TERMS).indices.tolist()
+        assert rf"\cdot ({float(values[keys[0], 7]):.2f})" in printed
+        total = float(printed.rsplit("&= ", 1)[1].split(" ")[0])
+        assert total == pytest.approx(float(products.sum()), abs=0.0051)
 
 
 def test_one_score_is_the_dot_product_that_is_printed(trace: Trace) -> None:

@@ -137,11 +137,11 @@ def test_the_output_is_added_to_the_stream_which_in_pre_norm_is_not_what_was_rea
     if atlas.config.norm == "pre":
         normed = atlas.model.encoder.layers[0].residual[0].norm
         stream = trace["encoder.layers.0.residual.0.input"].tensor[0]
-        assert (formulas["x"], formulas["residual"]) == ("X = LN(U)", "U + Z")
+        assert (formulas["x"], formulas["residual"]) == ("X = LN(U)", "U + O")
         close(steps.x, normed(stream))
     else:
         stream = steps.x
-        assert (formulas["x"], formulas["residual"]) == ("X", "X + Z")
+        assert (formulas["x"], formulas["residual"]) == ("X", "X + O")
     close(stream + steps.output, trace["encoder.layers.0.residual.0.sum"].tensor[0])
 
 

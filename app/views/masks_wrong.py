@@ -25,10 +25,11 @@ def four_ways(selection: session.Selection, trace: Trace, place: session.Place, 
     """One head's scores under one mask, put on in four ways; the mass that gets through, row by row; the textbook example."""
     html.prose("masks.ways_idea")
     own = painted.own_name(place.attention)
-    found = session.measured(masking.leaks_of, selection, place.path, place.head, mask, own)
-    if masking.hides_nothing(found):
+    length = len(trace.tokens("source" if place.attention.startswith("encoder") else "target"))
+    if masking.chosen(mask, masking.preset(own, length)).all():
         html.prose("masks.ways_open")
     else:
+        found = session.measured(masking.leaks_of, selection, place.path, place.head, mask, own)
         four_maps(selection, trace, place, mask, found)
     textbook()
 

@@ -7,7 +7,7 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,11 +134,6 @@ def leaks_of(atlas: Translator, trace: Trace, attention: str, head: int, mask: s
     """`leaks` of the scores of one head; `attention` is the path of a self-attention, `mask` and `own` see `chosen`."""
     scores = trace[f"{attention}.scores"].tensor[0, head]
     return leaks(scores, chosen(mask, preset(own, scores.shape[-1])))
-
-
-def hides_nothing(found: Mapping[str, Leak]) -> bool:
-    """Whether a mask hides nothing, so that all four ways are one."""
-    return bool(torch.equal(found["zero_before"].weights, found["minus_infinity"].weights))
 
 
 def of_row(scores: Sequence[float], allowed: Sequence[bool]) -> dict[str, Leak]:

@@ -12,7 +12,7 @@ from app.components.bars import pack as pack_bars
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, lexicon, linked, picture, token_cards
-from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, show, tell
+from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, refuse, show, tell
 from model.analysis import embeddings
 from model.analysis.vocabulary import Side, entry, visible
 from model.config import paper_base
@@ -33,7 +33,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("tokens", NEXT, lambda: tell(refusal, "error")))
+        show(Anatomy("tokens", NEXT, lambda: refuse(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     side: Side = "target" if linked.chosen("side", SIDES, "source") == "target" else "source"
@@ -144,6 +144,7 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Si
             for first, last, exact in zip(table.first, table.last, table.exact, strict=True)
         ],
         side,
+        text("tokens.vocab_pooled", shown=len(table.first), size=f"{len(tokenizer):,}"),
     )
     stack = {"source": "encoder", "target": "decoder"}[side]
     made = partial(Matrix, rows=tokens, columns=width)

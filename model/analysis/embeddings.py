@@ -15,7 +15,7 @@ from model.position import sinusoidal
 from model.trace import Trace
 from model.translator import Translation, Translator
 
-BLOCKS = 24  # of the rows of a table that are drawn as their mean
+BLOCKS = 6  # of the rows of a table that are drawn as their mean, at least; few, so that the product stands in one row
 NEAREST = 10
 
 

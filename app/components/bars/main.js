@@ -8,7 +8,7 @@ import { Stage } from "./stage.js";
 import { element, fill, isolate } from "./template.js";
 import { applyTheme, readTheme } from "./theme.js";
 
-const TALLEST = 560;
+const TALLEST = 1680, SCROLLBAR = 16; // thirty tokens with three bars each are seen whole
 
 class Bars {
   constructor(root) {
@@ -85,7 +85,9 @@ class Bars {
   render() {
     this.width = this.root.clientWidth;
     if (!this.width) return;
-    this.at = layout(this.theme, this.header, Math.max(220, this.width - (this.width < 640 ? 26 : 42)));
+    const room = Math.max(220, this.width - (this.width < 640 ? 26 : 42));
+    this.at = layout(this.theme, this.header, room);
+    if (this.at.height > TALLEST) this.at = layout(this.theme, this.header, room - SCROLLBAR); // or it would hide the last digits
     this.stage.fit(this.at.width, this.at.height, TALLEST);
     this.paint();
   }

@@ -5,7 +5,7 @@ import { Stage } from "./stage.js";
 import { element, fill } from "./template.js";
 import { css } from "./theme.js";
 
-const TALLEST = 560, PAGE = 10;
+const TALLEST = 920, PAGE = 10, NARROWEST = 120; // 64 rows stand there whole
 
 export class MatrixPanel {
   constructor(app, matrix) {
@@ -33,7 +33,8 @@ export class MatrixPanel {
 
   size() {
     const { rows, cols, along } = this.matrix;
-    return fill(this.app.payload.header.text.rows_by_columns, { rows: `${along.rows.name} ${rows}`, columns: `${along.cols.name} ${cols}` });
+    const extent = (axis, count) => axis.extent || `${axis.name} ${count}`;
+    return fill(this.app.payload.header.text.rows_by_columns, { rows: extent(along.rows, rows), columns: extent(along.cols, cols) });
   }
 
   /** `shown` is the matrix, or what is drawn in its place: the difference from the original. */
@@ -42,8 +43,10 @@ export class MatrixPanel {
     this.shown = shown;
     this.geometry = layoutGrid(app.theme, shown, factor);
     this.bitmap = bitmapOf(app.theme, shown, shown.values);
-    this.stage.fit(this.geometry.width, this.geometry.height, TALLEST);
+    const { width, height, top, tall } = this.geometry;
+    this.stage.fit(width, height, height > TALLEST ? top + Math.floor((TALLEST - top) / tall) * tall : null); // rows are never cut
     this.title.style.setProperty("--left", `${this.geometry.left}px`);
+    this.title.style.maxWidth = `${Math.max(NARROWEST, Math.ceil(this.geometry.width))}px`; // a long caption wraps, and takes no room from others
     this.title.firstChild.style.color = css(roleColour(app.theme, matrix.role));
   }
 

@@ -33,11 +33,15 @@ LABELS: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class Axis:
-    """What runs along the rows or columns: tokens under their labels, or numbered dimensions."""
+    """What runs along the rows or columns: tokens under their labels, or numbered dimensions.
+
+    `extent` is how its length is called where "name length" would not be the truth: a table of which rows are pooled.
+    """
 
     name: str
     labels: Sequence[str] | None = None
     role: Literal["source", "target", "plain"] = "plain"
+    extent: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,8 @@ def _matrix(matrix: Matrix, blocks: list[bytes]) -> dict[str, Any]:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    return {"name": axis.name, "labels": list(axis.labels) if axis.labels is not None else None, "role": axis.role}
+    labels = list(axis.labels) if axis.labels is not None else None
+    return {"name": axis.name, "labels": labels, "role": axis.role, "extent": axis.extent}
 
 
 def _put(blocks: list[bytes], block: bytes) -> int:

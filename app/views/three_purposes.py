@@ -52,7 +52,25 @@ def of_examples(selection: session.Selection) -> None:
         measured.append(session.measured_model(purpose.outcomes_of, selection.model, source))
         bar.progress(done / len(sources), text=text("three_attentions.purpose_progress", done=done, count=len(sources)))
     bar.empty()
-    table(purpose.average(measured), text("three_attentions.purpose_examples_caption", count=len(sources)))
+    outcomes = purpose.average(measured)
+    table(outcomes, text("three_attentions.purpose_examples_caption", count=len(sources)))
+    html.prose("three_attentions.farthest")
+    html.bullets([broken(measured, sources, each.variant) for each in outcomes[1:] if each.distinct > 1])
+
+
+def broken(measured: Sequence[Sequence[Outcome]], sources: Sequence[str], variant: str) -> str:
+    """The example that suffers most from a variant: the sentence, what the whole model writes, and what is written now."""
+    worst = purpose.farthest(measured, variant)
+    whole, changed = (next(each for each in measured[worst] if each.variant == name) for name in ("whole", variant))
+    nothing = text("translate.nothing")
+    said = html.sentence(
+        "three_attentions.farthest_texts",
+        source=sources[worst],
+        whole=whole.text or nothing,
+        changed=changed.text or nothing,
+        shared=html.number(changed.overlap),
+    )
+    return f"{html.sentence(f'three_attentions.without_{variant}')} · {said}"
 
 
 def table(outcomes: Sequence[Outcome], caption: str) -> None:
@@ -73,9 +91,13 @@ def told(outcome: Outcome, whole: Outcome) -> str:
     """What is off, how it turns out, and what it wrote; of several texts their number, and the one it writes again and again."""
     parts = [html.sentence(f"three_attentions.without_{outcome.variant}"), verdict(outcome, whole)]
     if outcome.sentences > 1:
-        parts.append(html.sentence("three_attentions.different", distinct=outcome.distinct, count=outcome.sentences))
+        key = "three_attentions.different" if outcome.distinct > 1 else "three_attentions.always_the_same"
+        parts.append(html.sentence(key, distinct=outcome.distinct, count=outcome.sentences))
     if outcome.distinct < outcome.sentences or outcome.sentences == 1:
         parts.append(html.literal(outcome.text or text("translate.nothing")))
+    if outcome.sentences == 1 and outcome.variant != whole.variant and outcome.text == whole.text:
+        losses = {"before": html.number(whole.loss, 3), "after": html.number(outcome.loss, 3)}
+        parts.append(html.sentence("three_attentions.unchanged", **losses))
     if outcome.stopped == "limit":
         parts.append(html.sentence("three_attentions.stopped"))
     return " · ".join(parts)

@@ -115,6 +115,12 @@ def average(measured: Sequence[Sequence[Outcome]]) -> tuple[Outcome, ...]:
     return tuple(means)
 
 
+def farthest(measured: Sequence[Sequence[Outcome]], variant: str) -> int:
+    """The sentence whose text this variant changes most: that which shares the fewest tokens with the whole model's."""
+    index = list(VARIANTS).index(variant)
+    return min(range(len(measured)), key=lambda sentence: measured[sentence][index].overlap)
+
+
 def silenced(atlas: Translator, attentions: Sequence[str]) -> dict[str, Edit]:
     """The edits that switch these attentions off in every layer."""
     layers = {"encoder": atlas.config.encoder_layers, "decoder": atlas.config.decoder_layers}

@@ -81,7 +81,10 @@ def test_what_each_is_for_is_measured_when_asked(open_app: OpenApp) -> None:
     assert cells[:5] == [number(-sum(trace.log_probabilities) / len(trace.produced)), number(-loss), *cells[2:5]]
     assert cells[5] == number(loss)
     with tracing(purpose.silenced(atlas, [purpose.CROSS])):
-        assert f"Without cross-attention · fluent but unfaithful · {atlas.translate(SENTENCE).text}" in shown(app)
+        assert (
+            f"Without cross-attention · by our measure likely text, but unfaithful · {atlas.translate(SENTENCE).text}"
+            in shown(app)
+        )
     with tracing(purpose.silenced(atlas, [purpose.DECODER])):
         assert re.search(f"Without decoder self-attention · [^·]* · {re.escape(atlas.translate(SENTENCE).text)}", shown(app))
 
@@ -91,7 +94,17 @@ def test_all_examples_are_averaged_and_a_link_asks_for_it(open_app: OpenApp, mon
     monkeypatch.setattr(session, "examples", lambda name, language: examples)
     app = open_app("three_attentions", lang="zh", text=SENTENCE, model="en-fr", purpose="examples")
     assert "2 个例句的平均测量值" in shown(app)
-    assert "没有交叉注意力 · 通顺，但不忠实 · 2 句写出 1 种不同的译文" in shown(app)
+    assert "没有交叉注意力 · 按我们的度量：像目标语言，但不忠实 · 2 句写出的都是同一句话" in shown(app)
+    atlas = session.load("en-fr")
+    whole = [atlas.translate(example.source).text for example in examples]
+    with tracing(purpose.silenced(atlas, [purpose.ENCODER])):
+        changed = [atlas.translate(example.source).text for example in examples]
+    told = [
+        f"{each.source} · 完整模型：{before} · 现在：{after} ·"
+        for each, before, after in zip(examples, whole, changed, strict=True)
+    ]
+    assert len(set(changed)) > 1
+    assert any(f"没有编码器自注意力 · {each}" in shown(app) for each in told)
 
 
 def test_labels_stay_in_order_with_duplicates_and_number_like_tokens(open_app: OpenApp) -> None:

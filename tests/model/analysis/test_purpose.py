@@ -108,6 +108,14 @@ def test_an_average_is_the_mean_over_sentences() -> None:
         purpose.average([])
 
 
+def test_the_sentence_that_a_variant_changes_most_shares_the_fewest_tokens() -> None:
+    def measured(overlap: float) -> list[Outcome]:
+        return [Outcome(variant, "", "end", 0, 0, 0, 0, overlap if variant == "decoder" else 1) for variant in purpose.VARIANTS]
+
+    assert purpose.farthest([measured(0.9), measured(0.2), measured(0.5)], "decoder") == 1
+    assert purpose.farthest([measured(0.9), measured(0.2)], "encoder") == 0
+
+
 def test_repetition_and_overlap() -> None:
     assert purpose.repeated([]) == purpose.repeated([1]) == purpose.repeated([1, 2, 3, 2]) == 0
     assert purpose.repeated([1, 2, 1, 2, 1]) == 0.5

@@ -21,7 +21,7 @@ def chosen(selection: session.Selection, trace: Trace) -> None:
     """Any heads of any attention, and how they are switched off."""
     session.begin_run()
     options = {written(head): head for head in ablation.every_head(trace)}
-    names = {name: heads_place.head_name(head) for name, head in options.items()}
+    names = {name: heads_place.short_name(head) for name, head in options.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="off_row"):
         picked = heads_place.choices(text("heads_off.heads"), "off", names, text("heads_off.placeholder"))
         how = ways()

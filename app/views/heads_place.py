@@ -88,6 +88,11 @@ def head_name(head: Head) -> str:
     return text("heads_off.name", attention=attention_name(head.attention), head=layer_head(head.layer, head.head))
 
 
+def short_name(head: Head) -> str:
+    """A head in a list: its attention, layer and head in a few characters, so that typing finds one and no other."""
+    return text(f"heads_off.short_{head.attention.replace('.', '_')}", place=f"{head.layer + 1}.{head.head + 1}")
+
+
 def rows(trace: Trace, sentence: str) -> Axis:
     """Query rows: source tokens, or in the decoder the tokens that each row produces."""
     tokens = trace.source if sentence == "source" else trace.produced

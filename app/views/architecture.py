@@ -9,7 +9,7 @@ from app.charts import composition
 from app.components.architecture import LABELS, architecture_diagram, pack
 from app.text import template, text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Formula, Shape, model_of, show, tell
+from app.views.anatomy import Anatomy, Formula, Shape, model_of, refuse, show, tell
 from model.analysis import sizes
 from model.analysis.architecture import drawn, of_translator
 from model.analysis.diagram import Architecture, Box
@@ -47,7 +47,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("architecture", NEXT, lambda: tell(refusal, "error")))
+        show(Anatomy("architecture", NEXT, lambda: refuse(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))

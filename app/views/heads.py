@@ -7,7 +7,7 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
 from app.views import heads_roles, html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, refuse, show, tell
 from app.views.heads_norms import beyond
 from app.views.heads_off import off
 from app.views.heads_several import several
@@ -28,7 +28,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("heads", "views/masks.py", lambda: tell(refusal, "error")))
+        show(Anatomy("heads", "views/masks.py", lambda: refuse(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))

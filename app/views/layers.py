@@ -7,7 +7,7 @@ from app.charts import layers as charts
 from app.charts.formulas import aligned
 from app.text import text
 from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream
-from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, show, tell
+from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, refuse, show, tell
 from app.views.layers_place import Spot, choose, linked_choice, spot, station_name
 from model.analysis import altered_layers, normalisation
 from model.config import paper_base
@@ -26,7 +26,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("layers", NEXT, lambda: tell(refusal, "error")))
+        show(Anatomy("layers", NEXT, lambda: refuse(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace, spot(atlas, trace)))

@@ -10,7 +10,7 @@ from app.charts.archive import npz
 from app.components.attention_graph import attention_graph, pack
 from app.text import section, text
 from app.views import html, picture, three_purposes
-from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, refuse, show, tell
 from app.views.three_about import SHORT, about, sizes
 from model.analysis import origins, purpose, what_if
 from model.attention import MultiHeadAttention
@@ -30,7 +30,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("three_attentions", NEXT, lambda: tell(refusal, "error")))
+        show(Anatomy("three_attentions", NEXT, lambda: refuse(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))

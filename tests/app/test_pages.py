@@ -127,6 +127,17 @@ def test_an_example_becomes_the_sentence(open_app: OpenApp) -> None:
     assert example.look in shown(app)
 
 
+def test_a_page_that_cannot_show_a_text_offers_the_examples(open_app: OpenApp) -> None:
+    app = open_app("heads", text=" ", model="en-fr", lang="en")
+    assert sentences("en")["limits.empty"] in shown(app)
+    example = session.examples("en-fr", "en")[2]
+    app.selectbox(key="example").select(example.source).run()
+    assert not app.exception
+    assert app.query_params["text"] == example.source
+    assert sentences("en")["limits.empty"] not in shown(app)
+    assert app.get("bidi_component")
+
+
 def test_what_if_is_measured_on_this_sentence(open_app: OpenApp) -> None:
     app = open_app(text=SENTENCE)
     assert f"of {len(session.trace('en-fr', SENTENCE).produced) - 1} tokens the answer is another" in shown(app)

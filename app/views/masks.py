@@ -1,6 +1,6 @@
 """Masks: who may read whom; a mask to paint, and what it does to the model's attention and translation."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ from app.components.mask_painter import mask_painter
 from app.components.mask_painter import pack as pack_painter
 from app.text import section, text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, refuse, show, tell
 from app.views.masks_batch import conventions, together
 from app.views.masks_effect import effect
 from app.views.masks_wrong import formats, four_ways, what_if
@@ -35,7 +35,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("masks", NEXT, lambda: tell(refusal, "error")))
+        show(Anatomy("masks", NEXT, lambda: refuse(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))
@@ -53,8 +53,11 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         sections=(
             Section("masks.batch_title", lambda: together(selection, atlas, place)),
             Section("masks.ways_title", lambda: four_ways(selection, trace, place, mask)),
-            Section("masks.formats_title", formats),
-            Section("masks.conventions_title", lambda: conventions(selection, atlas, trace, place, mask)),
+            Section("masks.formats_title", lambda: aside("formats", "hidden", formats)),
+            Section(
+                "masks.conventions_title",
+                lambda: aside("conventions", "kind", lambda: conventions(selection, atlas, trace, place, mask)),
+            ),
         ),
         formulas=equations(trace, place),
         shapes=sizes(atlas, trace),
@@ -62,6 +65,13 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         code=(attention_mask.causal, attention_mask.padding, softmax_or_zero, minus_infinity, zero_before, zero_after,
               zero_after_renormalised),
     )  # fmt: skip
+
+
+def aside(name: str, parameter: str, content: Callable[[], None]) -> None:
+    """What is for readers who write such code: closed at first, open for a link that names what was chosen in it."""
+    html.prose(f"masks.{name}_for", kind="quiet")
+    with st.expander(text(f"masks.{name}_open"), expanded=parameter in st.query_params):
+        content()
 
 
 def self_attention(atlas: Translator, place: session.Place) -> session.Place:

@@ -40,7 +40,12 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
         written = session.measured(painted.written, selection, *at)
         own_text = session.translation(selection.model, selection.text).text
         nothing = text("translate.nothing")
-        html.prose("masks.written", written=written.text or nothing, own=own_text or nothing)
+        html.bullets(
+            [
+                html.sentence("masks.written", written=written.text or nothing),
+                html.sentence("masks.written_own", own=own_text or nothing),
+            ]
+        )
         if not written.ended:
             html.prose("masks.unended", kind="quiet")
 
@@ -48,8 +53,8 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
 def by_token(trace: Trace, found: painted.Painted) -> None:
     """Each token of the translation: its log-probability before and after, and what the row would rather write."""
     rows = [
-        (step, token.label, html.number(before), html.number(after), was.label, now.label)
-        for step, (token, before, after, was, now) in enumerate(
+        (row, token.label, html.number(before), html.number(after), was.label, now.label)
+        for row, (token, before, after, was, now) in enumerate(
             zip(
                 trace.produced,
                 trace.log_probabilities,
@@ -57,13 +62,12 @@ def by_token(trace: Trace, found: painted.Painted) -> None:
                 found.likeliest_before,
                 found.likeliest,
                 strict=True,
-            ),
-            1,
+            )
         )
     ]
     html.table(
         {
-            text("masks.step"): "number",
+            text("masks.row"): "number",
             text("masks.produced"): "word strong",
             text("masks.log_before"): "number",
             text("masks.log_after"): "number",

@@ -109,7 +109,7 @@ def test_what_it_writes_stands_beside_what_it_writes_under_its_own_mask(open_app
     app = open_app("masks", lang="en", model="en-fr", text="I love you.", target="Bonjour.", mask="itself", **PLACE)
     app.button(key="masks_write").click().run()
     own = session.translation("en-fr", "I love you.").text
-    assert re.search(rf"Under its own:\s+{re.escape(own)}", shown(app))
+    assert re.search(rf"Under its own mask:\s+{re.escape(own)}", shown(app))
 
 
 def test_the_map_of_another_sentence_of_the_batch_is_captioned_with_that_sentence(open_app: OpenApp) -> None:

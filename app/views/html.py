@@ -14,7 +14,10 @@ from app.text import Term, glossary, language, sentences, template, text
 
 _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
 
-WORD_JOINER = "\u2060"  # a line may break beside a button, and must not begin with a comma or end in a bracket
+WORD_JOINER = "\u2060"  # no line begins with what stands after it
+_CLOSING = "，。；：、！？）”》"
+# A line may break beside a button, whatever stands there: what must not be parted from it is held together by a span.
+_HELD = re.compile(r"[（“(]?<button[^>]*>[^<]*</button>[，。；：、！？）”》,.;:)?!]*")
 
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -40,14 +43,18 @@ def characters(value: str) -> str:
 
 def sentence(key: str, **values: object) -> str:
     """The sentence `key` as HTML: markup of the text file rendered, values shown literally."""
-    return marked(template(key)).format_map({name: literal(value) for name, value in values.items()})
+    made = marked(template(key)).format_map({name: literal(value) for name, value in values.items()})
+    return re.sub(rf"(</(?:bdi|code|b)>)(?=[{_CLOSING}])", rf"\1{WORD_JOINER}", made)
 
 
 def marked(source: str) -> str:
     """The markup of our own text files as HTML; {placeholders} stay open."""
-    made = _MARKUP.sub(_element, escape(source, quote=False))
-    made = re.sub(r"(?<=[（“(])<button", f"{WORD_JOINER}<button", made)
-    return re.sub(r"</button>(?=[，。；：、）”,.;:)?!])", f"</button>{WORD_JOINER}", made)
+    return _HELD.sub(_held, _MARKUP.sub(_element, escape(source, quote=False)))
+
+
+def _held(match: re.Match[str]) -> str:
+    whole = match[0]
+    return whole if whole.startswith("<") and whole.endswith(">") else f'<span class="held">{whole}</span>'
 
 
 def _element(match: re.Match[str]) -> str:
@@ -90,9 +97,16 @@ def prose(key: str, *, kind: str = "", **values: object) -> None:
     st.html(f'<p class="atlas-prose {kind}">{sentence(key, **values)}</p>')
 
 
-def heading(key: str, **values: object) -> None:
-    """The heading of one part of a page."""
-    st.html(f'<h3 class="atlas-heading">{sentence(key, **values)}</h3>')
+def heading(key: str, *, anchor: str = "", **values: object) -> None:
+    """The heading of one part of a page; `anchor` is the id that a link to it names."""
+    named = f' id="{anchor}"' if anchor else ""
+    st.html(f'<h3 class="atlas-heading"{named}>{sentence(key, **values)}</h3>')
+
+
+def contents(key: str, parts: Mapping[str, str]) -> None:
+    """Links to the parts of a page: the anchor of each and the key of its heading."""
+    links = " ".join(f'<a href="#{anchor}" target="_self">{sentence(title)}</a>' for anchor, title in parts.items())
+    st.html(f'<nav class="atlas-contents" aria-label="{escape(text(key))}"><span>{sentence(key)}</span> {links}</nav>')
 
 
 def notice(kind: str, key: str, **values: object) -> None:
@@ -154,6 +168,11 @@ def signed(value: float, digits: int = 2) -> str:
     """A change, with its sign; what rounds to zero has none."""
     shown = number(value, digits)
     return f"+{shown}" if value > 0 and float(f"{value:.{digits}f}") else shown
+
+
+def difference(after: float, before: float, digits: int = 2) -> str:
+    """The change between two numbers as they are printed with these digits, so that what a reader subtracts is what stands."""
+    return number(round(after, digits) - round(before, digits), digits)
 
 
 def joined(parts: Sequence[str]) -> str:

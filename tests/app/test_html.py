@@ -21,6 +21,9 @@ HOSTILE = (
 )
 
 
+HEAD = '<button type="button" class="term" popovertarget="term-head">注意力头</button>'
+
+
 class Reader(HTMLParser):
     """The text that a browser would show, and the elements that it would make."""
 
@@ -59,6 +62,16 @@ def test_markup_of_our_own_sentences() -> None:
     buttons = re.findall(r'<button type="button" class="term" popovertarget="([^"]+)">([^<]+)</button>', made)
     assert buttons == [("term-head", "head"), ("term-weight", "its weights")]
     assert made.endswith("{value}")
+
+
+def test_no_line_begins_with_the_mark_that_closes_a_term_a_name_or_a_value() -> None:
+    text.use("zh")
+    assert html.marked("（[[head]]）：[[head]] [[head]]，") == (
+        f'<span class="held">（{HEAD}）：</span>{HEAD} <span class="held">{HEAD}，</span>'
+    )
+    made = html.sentence("doubt.repeats", piece="</bdi>，", count=3)
+    assert Reader(made).shown.replace(html.WORD_JOINER, "") == "译文里 </bdi>， 连续出现了 3 次：不可轻信。"
+    assert f"</b>{html.WORD_JOINER}。" in made
 
 
 def test_every_term_that_a_sentence_opens_has_an_entry() -> None:

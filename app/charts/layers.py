@@ -37,7 +37,7 @@ def power_of_ten(value: float) -> str:
 
 
 def unit_product(
-    unit: int, *, name: str, terms: Sequence[tuple[int, float, float]], rest: float, others: int, bias: float, total: float
+    *, name: str, terms: Sequence[tuple[int, float, float]], rest: float, others: int, bias: float, total: float
 ) -> tuple[str, str]:
     """x · w + b of one hidden unit: its largest terms with both factors, the sum of the others over a brace, the bias.
 

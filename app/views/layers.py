@@ -168,7 +168,6 @@ def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
             + ("" if read == "x" else r", \qquad u = \mathrm{LN}(x)"),
             aligned(
                 *charts.unit_product(
-                    unit,
                     name=read,
                     terms=given.largest,
                     rest=given.rest,

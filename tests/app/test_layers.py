@@ -166,6 +166,9 @@ def test_formulas_write_signs_and_powers() -> None:
         0, name="s", x=2.0, mean=-0.5, variance=4.0, epsilon=1e-5, gain=-1.5, bias=0.25, output=-1.625
     )
     assert cell.endswith(r"= \frac{2.000 + 0.500}{\sqrt{4.000 + 10^{-5}}} \cdot (-1.500) + 0.250 = -1.625")
+    symbols, numbers = charts_of.unit_product(name="x", terms=[(12, 0.5, -0.25)], rest=-0.5, others=3, bias=-1.0, total=-1.625)
+    assert symbols == r"x \cdot w + b = x_{12} w_{12} + \cdots + b"
+    assert numbers == r"= 0.500 \cdot (-0.250) + \underbrace{(-0.500)}_{3\,\cdots} - 1.000 = -1.625"
     assert charts_of.unit_cell(7, -0.5, 0.0, "relu") == r"h_{7} = \max(0,\, -0.500) = 0.000"
     assert charts_of.unit_cell(7, 1.0, 0.841, "gelu") == r"h_{7} = \mathrm{GELU}(1.000) = 0.841"
 

@@ -35,6 +35,19 @@ def test_what_a_network_reads_gives_its_hidden_units(translator: Translator, tra
     assert all(hidden[1, number] == value for number, value in order)
 
 
+@pytest.mark.parametrize("shown", [0, 4, 10_000])
+def test_what_a_unit_is_given_is_the_sum_of_its_terms(translator: Translator, trace: Trace, shown: int) -> None:
+    network = feed_forward.at(translator.model, "encoder", 0)
+    x = feed_forward.given(trace, translator.config, "encoder", 0)[1]
+    found = feed_forward.unit_sum(network, x, 3, shown)
+    assert found.total == pytest.approx(float(feed_forward.pre_activation(network, x)[3]), abs=1e-5)
+    assert sum(a * b for _, a, b in found.largest) + found.rest + found.bias == pytest.approx(found.total)
+    assert len(found.largest) + found.others == len(x)
+    amounts = [abs(a * b) for _, a, b in found.largest]
+    assert amounts == sorted(amounts, reverse=True)
+    assert all(a == float(x[at]) and b == float(network.expand.weight[3, at]) for at, a, b in found.largest)
+
+
 def test_curves_are_those_of_the_formulas() -> None:
     grid, real = (-2.0, 0.0, 1.0), torch.tensor([-1.0, -0.5, 0.5, 3.0])
     curves = {curve.name: curve for curve in feed_forward.curves(real, grid)}

@@ -92,7 +92,9 @@ def test_heads_draws_all_three_attentions_and_names_the_guided_heads(open_app: O
         "decoder.cross_attention",
     ]
     for entry in session.load("en-fr").card["guided"]:
-        assert f"layer {entry['layer'] + 1}, head {entry['head'] + 1} of cross-attention" in shown(app)
+        verb = {"produced": "produces", "read": "reads"}[entry["row"]]
+        assert f"layer {entry['layer'] + 1}, head {entry['head'] + 1} in the row that {verb}" in shown(app)
+    assert shown(app).count("All other heads were left alone") == 1
 
 
 def test_a_target_by_hand_is_read_by_the_model_and_there_is_a_way_back(open_app: OpenApp) -> None:

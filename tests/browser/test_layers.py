@@ -44,11 +44,11 @@ def test_the_stream_is_read_point_by_point_and_a_link_reopens_it(visit: applicat
     lengths.get_by_test_id("plot").focus()
     page.keyboard.press("ArrowRight")
     expect(live).to_contain_text("2 feed-forward")
-    found = re.search(rf"stream x ([\d.{MINUS}]+); .* adds ([\d.{MINUS}]+);", live.inner_text())
+    number, path = rf"([\d.{MINUS}]+);", "decoder.layers.1.residual.2"
+    found = re.search(rf"came in {number} .* adds {number} sum {number} .*norm\) {number}", live.inner_text())
     assert found
-    path = "decoder.layers.1.residual.2"
-    assert read(found[1]) == pytest.approx(float(trace[f"{path}.normed"].tensor[0, 2].norm()), abs=1e-4)
-    assert read(found[2]) == pytest.approx(float(trace[f"{path}.sublayer"].tensor[0, 2].norm()), abs=1e-4)
+    for value, name in zip(found.groups(), ("input", "sublayer", "sum", "normed"), strict=True):  # all of one residual connection
+        assert read(value) == pytest.approx(float(trace[f"{path}.{name}"].tensor[0, 2].norm()), abs=1e-4)
     page.keyboard.press("Home")
     expect(live).to_contain_text("adds no value")
     assert "lengths.point=0" in page.url

@@ -14,7 +14,7 @@ from app.text import section, text
 from app.views import html, picture
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, refuse, show, tell
 from app.views.masks_batch import conventions, together
-from app.views.masks_effect import effect
+from app.views.masks_effect import Named, effect
 from app.views.masks_wrong import formats, four_ways, what_if
 from model import attention_mask
 from model.analysis import masking, painted
@@ -26,6 +26,7 @@ from model.translator import Translator
 
 NEXT, PAINTER = "views/three_attentions.py", "mask_painter"
 SCOPES = ("all", "layer", "head")
+ROWS: tuple[Named, ...] = ("produced", "read")
 
 
 def page() -> None:
@@ -52,7 +53,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         export=Export(f"{selection.model}-masks.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
             Section("masks.batch_title", lambda: together(selection, atlas, place)),
-            Section("masks.ways_title", lambda: four_ways(selection, trace, place, mask)),
+            Section("masks.ways_title", lambda: four_ways(selection, trace, place, mask, named())),
             Section("masks.formats_title", lambda: aside("formats", "hidden", formats)),
             Section(
                 "masks.conventions_title",
@@ -102,13 +103,14 @@ def stage(
         tell(remark)
     if damaged:
         html.notice("warning", "masks.damaged_link")
-    scope = choose(atlas, place)
+    scope, row = choose(atlas, place)
     tokens = trace.source if place.attention.startswith("encoder") else trace.target
     decoder = tokens is trace.target
     count = min(len(tokens), masking.LARGEST)
     message = pack_painter(
         [token.label for token in tokens[:count]],
         produced=[token.label for token in trace.produced[:count]] if decoder else None,
+        named=row,
         side="target" if decoder else "source",
         length=len(tokens),
         presets={name: masking.to_link(masking.preset(name, count)) for name in masking.PRESETS},
@@ -119,10 +121,10 @@ def stage(
     )
     with st.container(key="stage"):
         mask_painter(message, key=PAINTER, on_mask_change=lambda: None)
-    html.prose("masks.convention_decoder" if decoder else "masks.convention_encoder", kind="quiet")
+    html.prose(f"masks.convention_{row}" if decoder else "masks.convention_encoder", kind="quiet")
     html.heading("masks.effect_title")
     if mask:
-        effect(selection, trace, place, mask, scope)
+        effect(selection, trace, place, mask, scope, row)
     else:
         html.prose("masks.effect_none", attention=html.Ours(attention_name(place)))
 
@@ -131,8 +133,8 @@ def attention_name(place: session.Place) -> str:
     return text(f"attention_map.{place.attention.replace('.', '_')}")
 
 
-def choose(atlas: Translator, place: session.Place) -> str:
-    """Which self-attention, layer and head; and where the painted mask is put on (returned)."""
+def choose(atlas: Translator, place: session.Place) -> tuple[str, Named]:
+    """Which self-attention, layer and head; where the painted mask is put on and what names a row of the decoder (returned)."""
     layers = atlas.config.encoder_layers if place.attention.startswith("encoder") else atlas.config.decoder_layers
     kinds = {kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in painted.ATTENTIONS}
     numbers = {index: str(index + 1) for index in range(max(layers, atlas.config.num_heads))}
@@ -145,7 +147,23 @@ def choose(atlas: Translator, place: session.Place) -> str:
             text("masks.scope"), SCOPES, default=SCOPES[0], format_func=names.__getitem__, key="scope", bind="query-params",
             required=True,
         )  # fmt: skip
-    return chosen or SCOPES[0]
+        row = name_rows() if place.attention.startswith("decoder") else ROWS[0]
+    return chosen or SCOPES[0], row
+
+
+def name_rows() -> Named:
+    """Whether the token produced or the token read names a row of the decoder, as on the other pages."""
+    names = {row: text(f"attention_map.row_{row}") for row in ROWS}
+    chosen = st.segmented_control(
+        text("attention_map.row"), ROWS, default=ROWS[0], format_func=names.__getitem__, key="row", bind="query-params",
+        required=True,
+    )  # fmt: skip
+    return "read" if chosen == "read" else "produced"
+
+
+def named() -> Named:
+    """What `name_rows` was told, for the parts below the stage."""
+    return "read" if st.session_state.get("row") == "read" else "produced"
 
 
 def _coordinate(atlas: Translator, place: session.Place, name: str, names: Mapping[Any, str]) -> None:

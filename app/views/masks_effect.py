@@ -1,5 +1,7 @@
 """What a painted mask does: weights of a head, loss of the same translation, each row's first choice, a new translation."""
 
+from typing import Literal
+
 import streamlit as st
 
 from app import session
@@ -9,19 +11,31 @@ from app.views import html, picture
 from model.analysis import painted
 from model.trace import Trace
 
+Named = Literal["produced", "read"]
 
-def effect(selection: session.Selection, trace: Trace, place: session.Place, mask: str, scope: str) -> None:
+
+def axes(trace: Trace, place: session.Place, row: Named) -> tuple[Axis, Axis]:
+    """Rows and columns of a self-attention: keys are tokens read, rows of the decoder named by what they produce or read."""
+    if place.attention.startswith("encoder"):
+        read = Axis(text("masks.axis_read"), [token.label for token in trace.source], "source")
+        return read, read
+    read = Axis(text("masks.axis_read"), [token.label for token in trace.target], "target")
+    produced = Axis(text("masks.axis_produced"), [token.label for token in trace.produced], "target")
+    return (produced if row == "produced" else read), read
+
+
+def effect(selection: session.Selection, trace: Trace, place: session.Place, mask: str, scope: str, row: Named) -> None:
     """New weights of the chosen head, the loss of the same translation, each row's new first choice, and a new translation."""
     at = (place.attention, place.layer, place.head, mask, scope)
     found = session.measured(painted.painted, selection, *at)
+    rows, axis = axes(trace, place, row)
     tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
-    axis = Axis(text("masks.axis_read"), [token.label for token in tokens], "source" if tokens is trace.source else "target")
     own = painted.own_mask(place.attention, len(tokens))
     path = f"{place.path}.weights"
     shown = [
-        Matrix("before", found.before, axis, axis, text("masks.before"), role="weights", scale="unit", masked=~own, path=path),
+        Matrix("before", found.before, rows, axis, text("masks.before"), role="weights", scale="unit", masked=~own, path=path),
         Matrix(
-            "after", found.after, axis, axis, text("masks.after"), role="weights", scale="unit", masked=~found.mask,
+            "after", found.after, rows, axis, text("masks.after"), role="weights", scale="unit", masked=~found.mask,
             before=found.before,
         ),
     ]  # fmt: skip

@@ -8,9 +8,10 @@ import streamlit as st
 from app import session
 from app.components.curves import Chart, Series, curves
 from app.components.curves import pack as pack_chart
-from app.components.matrices import Axis, Matrix, Scene, matrices, pack
+from app.components.matrices import Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, picture
+from app.views.masks_effect import Named, axes
 from model.analysis import cheating, masking, painted
 from model.analysis.masking import Filled
 from model.trace import Trace
@@ -21,7 +22,7 @@ SHOWN = {"-inf": "\N{MINUS SIGN}∞", "-1e9": "\N{MINUS SIGN}1e9"}
 WAYS = (*masking.MASKINGS, "flipped", "off")
 
 
-def four_ways(selection: session.Selection, trace: Trace, place: session.Place, mask: str) -> None:
+def four_ways(selection: session.Selection, trace: Trace, place: session.Place, mask: str, row: Named) -> None:
     """One head's scores under one mask, put on in four ways; the mass that gets through, row by row; the textbook example."""
     html.prose("masks.ways_idea")
     own = painted.own_name(place.attention)
@@ -30,22 +31,27 @@ def four_ways(selection: session.Selection, trace: Trace, place: session.Place, 
         html.prose("masks.ways_open")
     else:
         found = session.measured(masking.leaks_of, selection, place.path, place.head, mask, own)
-        four_maps(selection, trace, place, mask, found)
+        four_maps(selection, trace, place, mask, row, found)
     textbook()
 
 
 def four_maps(
-    selection: session.Selection, trace: Trace, place: session.Place, mask: str, found: Mapping[str, masking.Leak]
+    selection: session.Selection,
+    trace: Trace,
+    place: session.Place,
+    mask: str,
+    row: Named,
+    found: Mapping[str, masking.Leak],
 ) -> None:
     """The four maps, and the mass that gets through in each row."""
     own = painted.own_name(place.attention)
     tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
     labels = [token.label for token in tokens]
-    axis = Axis(text("masks.axis_read"), labels, "source" if tokens is trace.source else "target")
+    named, axis = axes(trace, place, row)
     allowed = masking.chosen(mask, masking.preset(own, len(labels)))
     shown = [
         Matrix(
-            name, leak.weights, axis, axis, text(f"masks.way_{name}"), role="weights", scale="unit",
+            name, leak.weights, named, axis, text(f"masks.way_{name}"), role="weights", scale="unit",
             masked=~allowed if name == "minus_infinity" else None,
             path=f"{place.path}.weights" if name == "minus_infinity" and not mask else "",
         )

@@ -40,6 +40,14 @@ def rows_of(app: AppTest, caption: str) -> list[list[str]]:
     ]
 
 
+def row_labels(app: AppTest, matrix: str) -> list[str]:
+    """What the rows of this matrix are called, wherever it is drawn."""
+    headers = [unpack_matrices(payload)[0] for payload in payloads(app) if b'"scenes"' in payload]
+    (labels,) = [entry["rows"]["labels"] for header in headers for entry in header["matrices"] if entry["id"] == matrix]
+    assert isinstance(labels, list)
+    return labels
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_has_its_whole_frame(open_app: OpenApp, lang: str) -> None:
     app = open_app("masks", lang=lang, model="en-fr", text=SENTENCE)
@@ -101,6 +109,11 @@ def test_a_painted_mask_from_a_link_is_drawn_and_measured(open_app: OpenApp) -> 
     assert header["rows"] == [token.label for token in trace.target]
     assert header["produced"] == [token.label for token in trace.produced]
     assert header["own"] == "causal"
+    assert header["names"] == header["produced"]  # rows are named as on Attention, and otherwise when the visitor says so
+    assert row_labels(app, "after") == row_labels(app, "zero_before") == header["produced"]
+    app.segmented_control(key="row").set_value("read").run()
+    assert unpack(payloads(app)[0])["names"] == header["rows"]
+    assert row_labels(app, "after") == row_labels(app, "zero_before") == header["rows"]
     assert torch.equal(masking.from_link(header["presets"]["itself"]), torch.eye(len(trace.target)).bool())
 
 

@@ -132,6 +132,8 @@ def test_files_and_table_hold_the_mask_that_is_on_the_screen(visitor: Visitor, t
     words = [TEXT["mask_painter.legend_allowed"] if cell else TEXT["mask_painter.legend_hidden"] for cell in block[0].tolist()]
     assert body.first.locator("td").all_inner_texts() == words
 
+    assert body.locator("th bdi").all_inner_texts() == [token.label for token in trace.produced]
+
     root.get_by_test_id("notation-additive").click()
     assert in_link(visitor, "notation") == "additive"
     root.get_by_test_id("mask-lines").focus()

@@ -4,15 +4,15 @@ import { inkOn, mix } from "./theme.js";
 
 const SMALLEST = 9, LARGEST = 30, ROOM = 104, GAP = 8, WRITTEN = 13;
 
-export function layoutCells(theme, rows, room) {
-  const count = rows.length, widest = size => Math.ceil(Math.max(10, ...rows.map(label => widthOf(theme, elide(theme, label, ROOM, size), size))));
+export function layoutCells(theme, { rows, names: called }, room) {
+  const count = rows.length, widest = size => Math.ceil(Math.max(10, ...called.map(label => widthOf(theme, elide(theme, label, ROOM, size), size))));
   const left = widest(count < 16 ? 13.5 : 11) + GAP;
   const cell = Math.max(SMALLEST, Math.min(LARGEST, Math.floor((room - left - 34) / Math.max(1, count))));
-  const size = Math.max(9, Math.min(13.5, cell * 0.72)), labels = rows.map(label => elide(theme, label, ROOM, size));
+  const size = Math.max(9, Math.min(13.5, cell * 0.72)), [labels, names] = [rows, called].map(words => words.map(label => elide(theme, label, ROOM, size)));
   const longest = Math.max(0, ...labels.map(label => widthOf(theme, label, size)));
   const top = Math.ceil(longest * 0.72 + size) + GAP + 16, grid = count * cell;
   const overhang = Math.max(...labels.map((label, i) => (i + 0.5 - count) * cell + widthOf(theme, label, size) * 0.72 + 8));
-  return { cell, size, labels, left, top, grid, width: left + grid + Math.max(4, Math.ceil(overhang)), height: top + grid + 4 };
+  return { cell, size, labels, names, left, top, grid, width: left + grid + Math.max(4, Math.ceil(overhang)), height: top + grid + 4 };
 }
 
 export function hitCells(g, count, x, y, view) {
@@ -41,7 +41,7 @@ export function drawCells(surface, theme, g, mask, { text, notation, cursor }, v
     surface.rect({ x: x0 - 0.5, y: y0 - 0.5, w: g.grid + 1, h: g.grid + 1, stroke: theme.strong });
     g.labels.forEach((label, i) => {
       const row = cursor?.row === i, col = cursor?.col === i;
-      surface.text({ text: label, x: x0 - GAP + 2, y: y0 + (i + 0.5) * g.cell, size: g.size, align: "right", weight: row ? 700 : 400, fill: row ? theme.query : theme.ink });
+      surface.text({ text: g.names[i], x: x0 - GAP + 2, y: y0 + (i + 0.5) * g.cell, size: g.size, align: "right", weight: row ? 700 : 400, fill: row ? theme.query : theme.ink });
       surface.text({ text: label, x: x0 + (i + 0.5) * g.cell + g.size * 0.28, y: y0 - GAP * 0.6 - g.size * 0.2, size: g.size, angle: -45, weight: col ? 700 : 400, fill: col ? theme.key : theme.ink });
     });
     if (!cursor) return;

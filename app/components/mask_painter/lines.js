@@ -3,11 +3,11 @@ import { elide, widthOf } from "./labels.js";
 
 const ROOM = 120, PITCH = 24, TOP = 26, HEAD = 11.5;
 
-export function layoutLines(theme, rows, text, room) {
-  const size = 13.5, labels = rows.map(label => elide(theme, label, Math.min(ROOM, room * 0.3), size, 700));
-  const side = Math.ceil(Math.max(widthOf(theme, text.rows, HEAD), widthOf(theme, text.columns, HEAD), ...labels.map(label => widthOf(theme, label, size, 700)))) + 14;
+export function layoutLines(theme, { rows, names: called, text }, room) {
+  const size = 13.5, [labels, names] = [rows, called].map(words => words.map(label => elide(theme, label, Math.min(ROOM, room * 0.3), size, 700)));
+  const side = Math.ceil(Math.max(widthOf(theme, text.rows, HEAD), widthOf(theme, text.columns, HEAD), ...[...labels, ...names].map(label => widthOf(theme, label, size, 700)))) + 14;
   const width = Math.max(side * 2 + 90, Math.min(room, side * 2 + 300)), pitch = rows.length > 20 ? 20 : PITCH;
-  return { size, labels, side, width, pitch, top: TOP, height: TOP + rows.length * pitch + 8, left: side, right: width - side };
+  return { size, labels, names, side, width, pitch, top: TOP, height: TOP + rows.length * pitch + 8, left: side, right: width - side };
 }
 
 const yOf = (g, i) => g.top + (i + 0.5) * g.pitch;
@@ -37,7 +37,7 @@ export function drawLines(surface, theme, g, mask, { text, cursor }, view) {
     }
     g.labels.forEach((label, i) => {
       const row = cursor?.row === i, read = row || (cursor && (cursor.row === null ? cursor.col === i : cells[cursor.row * size + i]));
-      surface.text({ text: label, x: g.left - 8, y: yOf(g, i), size: g.size, align: "right", weight: row ? 700 : 400, fill: row ? theme.query : theme.ink });
+      surface.text({ text: g.names[i], x: g.left - 8, y: yOf(g, i), size: g.size, align: "right", weight: row ? 700 : 400, fill: row ? theme.query : theme.ink });
       surface.text({ text: label, x: g.right + 8, y: yOf(g, i), size: g.size, weight: read ? 700 : 400, fill: cursor && !read ? theme.muted : theme.ink });
     });
   }));

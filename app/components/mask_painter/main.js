@@ -160,7 +160,7 @@ class MaskPainter {
 
   async export(kind) {
     const { caption } = this, name = fileName([this.header.caption.model, "mask"], kind);
-    if (kind === "csv") return save(csvOf(this.mask, this.header.rows, caption), name);
+    if (kind === "csv") return save(csvOf(this.mask, this.header, caption), name);
     const one = this.painter.geometry, other = this.lineGeometry, look = this.look;
     const picture = { width: one.width + BETWEEN + other.width, height: Math.max(one.height, other.height), draw: surface => {
       drawCells(surface, this.theme, one, this.mask, look, { x: 0, y: 0, w: one.width, h: one.height });
@@ -183,7 +183,7 @@ class MaskPainter {
     if (!this.width) return;
     const beside = this.inner > 760, room = beside ? Math.min(this.inner * 0.56, 620) : this.inner;
     this.painter.fit(room);
-    this.lineGeometry = layoutLines(this.theme, this.header.rows, this.header.text, beside ? this.inner - this.painter.geometry.width - BETWEEN : this.inner);
+    this.lineGeometry = layoutLines(this.theme, this.header, beside ? this.inner - this.painter.geometry.width - BETWEEN : this.inner);
     this.lines.fit(this.lineGeometry.width, this.lineGeometry.height, 680);
     this.show();
     this.paint();
@@ -194,7 +194,7 @@ class MaskPainter {
     this.lines.paint(this.theme);
     const at = this.hover ?? this.cursor, spoken = at ? this.describe(at) : "";
     if (this.live.textContent !== spoken) this.live.textContent = spoken;
-    this.table.show(this.mask, this.header.rows);
+    this.table.show(this.mask, this.header);
     this.root.dataset.mask = this.name;
     this.root.dataset.cell = Math.round(this.painter.geometry.cell);
     this.root.dataset.corner = `${this.painter.geometry.left},${this.painter.geometry.top}`;

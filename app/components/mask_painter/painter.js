@@ -24,7 +24,7 @@ export class Painter {
   hit(x, y) { return hitCells(this.geometry, this.app.mask.size, x, y, this.stage.view); }
 
   fit(room) {
-    this.geometry = layoutCells(this.app.theme, this.app.header.rows, room);
+    this.geometry = layoutCells(this.app.theme, this.app.header, room);
     this.stage.fit(this.geometry.width, this.geometry.height, TALLEST);
   }
 

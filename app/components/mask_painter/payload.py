@@ -18,6 +18,7 @@ def pack(
     rows: Sequence[str],
     *,
     produced: Sequence[str] | None,
+    named: Literal["produced", "read"],
     side: Literal["source", "target"],
     length: int,
     presets: Mapping[str, str],
@@ -29,14 +30,16 @@ def pack(
     """One message.
 
     `rows` are the labels of the positions that can be painted, the first of `length`; `produced` what each row writes (None in
-    the encoder). `presets` are masks by name as `model.analysis.masking.to_link` writes them, `own` the name of the model's
-    own, `mask` the one to open with: a name, a link's cells, or "" for the model's own. `text` holds a translated sentence
-    for every name in `LABELS`; `caption` the "model", "source", "target" and "attention" that exports name.
+    the encoder), and `named` says by which of the two a row is called; a column is always called by what is read. `presets` are
+    masks by name as `model.analysis.masking.to_link` writes them, `own` the name of the model's own, `mask` the one to open
+    with: a name, a link's cells, or "" for the model's own. `text` holds a translated sentence for every name in `LABELS`;
+    `caption` the "model", "source", "target" and "attention" that exports name.
     """
     if produced is not None and len(produced) != len(rows):
         raise ValueError(f"{len(produced)} produced tokens for {len(rows)} rows; give one for each")
     header: dict[str, Any] = {
         "rows": list(rows), "produced": list(produced) if produced is not None else None, "side": side, "length": length,
+        "names": list(produced) if produced is not None and named == "produced" else list(rows),
         "presets": dict(presets), "own": own, "mask": mask,
         "text": {label: text[label] for label in LABELS}, "caption": dict(caption),
     }  # fmt: skip

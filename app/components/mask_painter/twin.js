@@ -18,27 +18,27 @@ export class TableTwin {
     this.details.ontoggle = () => this.fill();
   }
 
-  show(mask, rows) {
-    if (this.mask === mask && this.rows === rows) return;
-    Object.assign(this, { mask, rows, stale: true });
+  show(mask, { rows, names }) {
+    if (this.mask === mask && this.rows === rows && this.names === names) return;
+    Object.assign(this, { mask, rows, names, stale: true });
     this.fill();
   }
 
   fill() {
     if (!this.details.open || !this.stale) return;
     this.stale = false;
-    const { mask, rows, text } = this;
+    const { mask, rows, names, text } = this;
     const head = element("tr", {}, element("th", { scope: "col" }, text.table_corner), ...rows.map((label, col) => element("th", { scope: "col" }, header(label, col))));
-    const body = rows.map((label, row) => element("tr", {}, element("th", { scope: "row" }, header(label, row)),
+    const body = names.map((label, row) => element("tr", {}, element("th", { scope: "row" }, header(label, row)),
       ...count(rows.length).map(col => element("td", {}, mask.cells[row * mask.size + col] ? text.legend_allowed : text.legend_hidden))));
     this.body.replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
   }
 }
 
-export function csvOf(mask, rows, caption) {
+export function csvOf(mask, { rows, names }, caption) {
   const lines = [["query_position", "query", "key_position", "key", "may_attend", "caption"]];
   for (const row of count(mask.size)) {
-    for (const col of count(mask.size)) lines.push([row, rows[row], col, rows[col], mask.cells[row * mask.size + col], lines.length === 1 ? caption.join(" ") : ""]);
+    for (const col of count(mask.size)) lines.push([row, names[row], col, rows[col], mask.cells[row * mask.size + col], lines.length === 1 ? caption.join(" ") : ""]);
   }
   return csvBlob(lines);
 }

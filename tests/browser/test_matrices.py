@@ -200,16 +200,16 @@ def test_a_difference_is_drawn_around_0_so_that_falls_are_seen(browser: BrowserC
 
 def test_what_goes_into_the_chosen_cell_is_scrolled_into_sight(browser: BrowserContext) -> None:
     many, wide = (
-        Axis("target", [f"word{row}" for row in range(60)], "target"),
+        Axis("target", [f"word{row}" for row in range(120)], "target"),
         Axis("source", [str(n) for n in range(60)], "source"),
     )
-    left, right = drawn((60, 4), 5), drawn((4, 60), 6)
+    left, right = drawn((120, 4), 5), drawn((4, 60), 6)
     shown = [
         Matrix("left", left, many, D_K, "Q", "query"),
         Matrix("right", right, D_K, wide, "Kᵀ", "key"),
         Matrix("scores", left @ right, many, wide, "scores", "scores"),
     ]
-    scene = Scene("one", "", ["left", "×", "right", "=", "scores"], "product", cell=(50, 55))
+    scene = Scene("one", "", ["left", "×", "right", "=", "scores"], "product", cell=(110, 55))
     other = standalone.visit(browser, pack([scene], shown, text=TEXT, caption=CAPTION), component=component)
 
     def top(matrix: str) -> float:
@@ -223,6 +223,21 @@ def test_what_goes_into_the_chosen_cell_is_scrolled_into_sight(browser: BrowserC
     other.get_by_test_id("matrix-scores").hover()  # a pointer alone moves nothing
     assert top("left") == 40
     other.close()
+
+
+def test_up_to_64_rows_stand_there_whole_and_of_more_none_is_cut(browser: BrowserContext) -> None:
+    for count, scrolls in ((23, False), (64, False), (150, True)):
+        many = Axis("target", [f"word{row}" for row in range(count)], "target")
+        message = pack(
+            [Scene("one", "", ["left"])], [Matrix("left", drawn((count, 4), 5), many, D_K, "Q")], text=TEXT, caption=CAPTION
+        )
+        other = standalone.visit(browser, message, component=component)
+        seen, whole = other.get_by_test_id("matrix-left").evaluate("frame => [frame.clientHeight, frame.scrollHeight]")
+        assert (whole > seen) == scrolls
+        assert seen <= 920
+        if scrolls:
+            assert (seen - 3) % 12 == 0  # rows of 12 pixels beneath an edge of 3
+        other.close()
 
 
 def test_another_place_left_by_another_page_is_asked_for(browser: BrowserContext) -> None:

@@ -3,16 +3,17 @@ import { changed } from "./block.js";
 import { elide, widthOf } from "./labels.js";
 import { colourOf, roleColour, topOf, valueText, written } from "./numbers.js";
 
-const LABELLED = 10, LABEL = 13, ROOM = 96, GAP = 7, SCALE = 26, BAR = 60;
+const LABELLED = 10, TOGETHER = 780, LABEL = 13, ROOM = 96, GAP = 7, SCALE = 26, BAR = 60;
 const SLOPED = 14; // narrower columns have their words upright, since sloped ones would touch
 
 const labelsOf = axis => axis.labels;
 
 /** How large the cells of a matrix are: tokens get room for their words, numbered dimensions share what is there. */
 export function cellSizes(matrix, factor) {
-  const along = (axis, count, room) => labelsOf(axis) ? Math.max(11, Math.min(22, Math.round(22 * factor)))
+  // Rows of tokens become lower before they need a scrollbar: 64 of them fit below one another.
+  const along = (axis, count, room, together = Infinity) => labelsOf(axis) ? Math.max(11, Math.min(22, Math.round(22 * factor), Math.max(12, Math.floor(together / Math.max(1, count)))))
     : Math.max(1, Math.min(14, Math.floor(4 * room * factor / Math.max(1, count)) / 4));
-  return { wide: along(matrix.along.cols, matrix.cols, 290), tall: along(matrix.along.rows, matrix.rows, 300) };
+  return { wide: along(matrix.along.cols, matrix.cols, 290), tall: along(matrix.along.rows, matrix.rows, 300, TOGETHER) };
 }
 
 export function layoutGrid(theme, matrix, factor) {

@@ -1,7 +1,7 @@
 """The frame of every page, the same everywhere.
 
-idea · stage (the picture, its controls right above it, the export bar below) · further sections · formula with this example's
-numbers · table of shapes · what if · the code · things to try · next.
+idea · contents · stage (the picture, its controls right above it, the export bar below) · further sections · formula with this
+example's numbers · table of shapes · what if · the code · things to try · next.
 
 A page describes itself with an `Anatomy` and calls `show`. Its sentences are found by the page's name: `<page>.title`,
 `.idea`, `.what_if`, and as many `.try.1`, `.try.2` as the text file holds.
@@ -78,6 +78,7 @@ class Anatomy:
 def show(page: Anatomy) -> None:
     """Draw a whole page."""
     begin(page.name)
+    _contents(page)
     if page.name != "translate":  # which says it under the translation
         for remark in session.doubts(session.current()):
             html.prose(remark.key, kind="quiet doubt", **remark.values)
@@ -92,7 +93,7 @@ def show(page: Anatomy) -> None:
         _section("page.shapes", lambda: _shapes(page.shapes))
     if page.what_if:
         with st.container(key="what_if"):
-            html.heading("page.what_if")
+            html.heading("page.what_if", anchor=_anchor("page.what_if"))
             page.what_if()
     if page.code:
         _section("page.code", lambda: _code(page.code))
@@ -128,8 +129,27 @@ def begin(name: str) -> None:
 
 def _section(title: str, content: Block) -> None:
     with st.container(border=True, key=title.replace(".", "_")):
-        html.heading(title)
+        html.heading(title, anchor=_anchor(title))
         content()
+
+
+def _contents(page: Anatomy) -> None:
+    """Links to the parts below the stage, in their order."""
+    parts = {
+        "page.formula": page.formulas,
+        "page.shapes": page.shapes,
+        "page.what_if": page.what_if,
+        "page.code": page.code,
+        "page.try": numbered(f"{page.name}.try"),
+    }
+    titles = [section.title for section in page.sections] + [title for title, there in parts.items() if there]
+    if len(titles) > 2:
+        html.contents("page.contents", {_anchor(title): title for title in titles})
+
+
+def _anchor(title: str) -> str:
+    """Where the address of a part points."""
+    return f"part-{title.replace('.', '-').replace('_', '-')}"
 
 
 def _export(name: str, export: Export) -> None:

@@ -10,7 +10,7 @@ from app.charts.archive import npz
 from app.components.matrices import matrices, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Section, model_of, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, model_of, refuse, show, tell
 from app.views.attention_edit import edit_block
 from app.views.attention_questions import questions
 from app.views.attention_scenes import labels, matrices_of, scenes_of
@@ -33,7 +33,7 @@ def page() -> None:
         return
     refusal = session.refused(atlas, selection.text, selection.target)
     if refusal:
-        show(Anatomy("attention", NEXT, lambda: tell(refusal, "error")))
+        show(Anatomy("attention", NEXT, lambda: refuse(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace, session.place(atlas)))
@@ -49,9 +49,9 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace, pla
         lambda: stage(selection, atlas, trace, steps, cell),
         export=Export(f"{selection.model}-attention.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
-            Section("attention.flow_title", lambda: tables(selection, atlas, steps)),
             Section("attention.questions", lambda: questions(trace, steps, cell[0])),
             Section("attention.edit_title", lambda: edit_block(selection, atlas, trace, place)),
+            Section("attention.flow_title", lambda: tables(selection, atlas, steps)),
         ),
         formulas=equations(trace, steps, cell),
         what_if=lambda: what_if(selection, atlas, trace, place),

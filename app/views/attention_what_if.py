@@ -194,8 +194,8 @@ def damage(selection: session.Selection, place: session.Place, variant: str, mea
     rows = [
         (
             html.sentence(f"attention_what_if.scope_{found.scope}"),
-            html.number(found.log_probability),
-            html.number(found.change),
+            html.number(found.log_probability, 4),
+            html.difference(found.log_probability, measured.log_probability, 4),
             html.number(found.leak, 4),
             *([words[found.scope]] if words else ()),
         )
@@ -203,7 +203,7 @@ def damage(selection: session.Selection, place: session.Place, variant: str, mea
     ]
     if words:
         columns[text("attention_what_if.writes")] = "word"
-    html.table(columns, rows, text("attention_what_if.damage_caption", score=html.number(measured.log_probability)))
+    html.table(columns, rows, text("attention_what_if.damage_caption", score=html.number(measured.log_probability, 4)))
     html.prose("attention_what_if.leak_note", kind="quiet")
     if words:
         own = session.translation(selection.model, selection.text).text

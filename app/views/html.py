@@ -105,7 +105,7 @@ def heading(key: str, *, anchor: str = "", **values: object) -> None:
 
 def contents(key: str, parts: Mapping[str, str]) -> None:
     """Links to the parts of a page: the anchor of each and the key of its heading."""
-    links = " ".join(f'<a href="#{anchor}" target="_self">{sentence(title)}</a>' for anchor, title in parts.items())
+    links = " ".join(f'<a href="#{anchor}">{sentence(title)}</a>' for anchor, title in parts.items())
     st.html(f'<nav class="atlas-contents" aria-label="{escape(text(key))}"><span>{sentence(key)}</span> {links}</nav>')
 
 

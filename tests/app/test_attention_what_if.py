@@ -71,7 +71,10 @@ def test_every_variant_shows_its_map_and_its_damage_and_may_translate(lang: str)
         measured = session.measured(variants.measure, selection(), "encoder.self_attention", 0, 1, variant)
         assert len(measured.damages) == len(variants.SCOPES)
         for found in measured.damages:
-            assert html.number(found.change) in said(app)
+            now, before = (round(score, 4) for score in (found.log_probability, measured.log_probability))
+            assert html.number(now, 4) in said(app)
+            assert html.number(now - before, 4) in said(app)  # what a reader gets from the printed numbers
+            assert now - before == pytest.approx(found.change, abs=1e-4)
     app.button(key="attention_what_if_try").click().run()
     assert not app.exception, app.exception
     assert words["attention_what_if.writes"] in said(app)

@@ -88,3 +88,10 @@ def test_every_term_that_a_sentence_opens_has_an_entry() -> None:
 def test_numbers_have_a_real_minus_sign() -> None:
     assert html.number(-1.234) == "\N{MINUS SIGN}1.23"
     assert html.number(0.5, 3) == "0.500"
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "shown"), [(-1.53, -1.646, "0.1160"), (-1.5, -1.5, "0.0000"), (0.11114, 0.22226, "−0.1112")]
+)
+def test_a_difference_is_that_of_the_printed_numbers(after: float, before: float, shown: str) -> None:
+    assert html.difference(after, before, 4) == shown

@@ -48,7 +48,7 @@ export class SceneView {
       this.scene = scene;
       this.payload = app.payload;
       this.panels = new Map(this.all.map(matrix => [matrix.id, new MatrixPanel(app, matrix)]));
-      this.row.replaceChildren(...scene.items.map(item => this.panels.get(item)?.node ?? element("span", { class: "sign" }, item)));
+      this.row.replaceChildren(...this.inReadingOrder());
       this.note.textContent = scene.note;
       this.path.textContent = this.all.map(matrix => matrix.path).filter(Boolean).join(" · ");
     }
@@ -56,6 +56,19 @@ export class SceneView {
     this.factor = this.fitting(app.inner);
     for (const [id, panel] of this.panels) panel.show(this.factor, this.shownOf(app.payload.matrices.get(id)));
     this.paint();
+  }
+
+  /** Matrices, each with the signs before it: where the row wraps, no sign stays behind alone. */
+  inReadingOrder() {
+    const nodes = [];
+    let signs = [];
+    for (const item of this.scene.items) {
+      const panel = this.panels.get(item);
+      if (!panel) { signs.push(element("span", { class: "sign" }, item)); continue; }
+      nodes.push(signs.length ? element("div", { class: "signed" }, ...signs, panel.node) : panel.node);
+      signs = [];
+    }
+    return [...nodes, ...signs];
   }
 
   showSteps() {

@@ -27,7 +27,7 @@ def summed(terms: Sequence[float], digits: int = 2) -> str:
 def log_likelihood(log_probabilities: Sequence[float]) -> str:
     """log P of a translation as the sum over its tokens."""
     total = sum(log_probabilities)
-    whole = rf"P = e^{{{number(total)}}} = {probability(total)}"
+    whole = rf"P = e^{{{number(total, 4)}}} = {probability(total)}"
     return rf"\log P = {summed(log_probabilities)} = {number(total)}, \qquad {whole}"
 
 
@@ -58,11 +58,15 @@ def softmax_cell(trace: Trace, attention: str, head: int, row: int, column: int)
     return rf"\alpha_{{{row},{column}}} = \frac{{e^{{{number(float(scores[column]))}}}}}{{{denominator}}} = {number(weight, 4)}"
 
 
-def _largest(terms: Mapping[int, tuple[float, str]]) -> str:
-    """A sum over keys (key -> size and term): the `LARGEST_TERMS` largest first, each above its key's number."""
+def _largest(terms: Mapping[int, tuple[float, str]], least: float = -math.inf) -> str:
+    """A sum over keys (key -> size and term): the `LARGEST_TERMS` largest first, each above its key's number.
+
+    Terms smaller than `least` would be printed as nothing; they are left to the dots, unless no other is there.
+    """
     order = sorted(terms, key=lambda key: -terms[key][0])[:LARGEST_TERMS]
+    order = order[:1] + [key for key in order[1:] if terms[key][0] >= least]
     shown = " + ".join(rf"\underset{{\scriptscriptstyle j={key}}}{{{terms[key][1]}}}" for key in order)
-    return shown + (r" + \cdots" if len(terms) > LARGEST_TERMS else "")
+    return shown + (r" + \cdots" if len(terms) > len(order) else "")
 
 
 def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int) -> str:
@@ -89,7 +93,8 @@ def weighted_sum(trace: Trace, attention: str, head: int, row: int, dimension: i
             at: (abs(weight * value), rf"{number(weight, 3)} \cdot ({number(value)})")
             for at, (weight, value) in enumerate(zip(weights.tolist(), values.tolist(), strict=True))
             if weight  # a masked key adds nothing
-        }
+        },
+        least=0.0005,
     )
     sum_ = rf"c_{{{row},{dimension}}} = \sum_j \alpha_{{{row},j}}\, v_{{j,{dimension}}}"
     return rf"\begin{{aligned}} {sum_.replace('=', '&=', 1)} \\ &= {shown} \\ &= {number(context)} \end{{aligned}}"

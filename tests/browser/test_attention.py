@@ -82,7 +82,13 @@ def test_a_walk_through_the_steps_of_one_head(open_page: OpenPage, trace: Trace)
     for part in ("head=3", "layer=1", "step=softmax", "cell=3%2C3", "own_d_model=100"):
         assert part in page.url.replace(",", "%2C")
 
+    # The list of contents leads to a part of the page, and leaves the visitor where they are.
+    page.locator(".atlas-contents").get_by_role("link", name="What if").click()
+    expect(page.locator("#part-page-what-if")).to_be_in_viewport()
+    assert stage(page).get_attribute("data-step") == "softmax"
+
     page.goto(page.url)
+    page.reload()  # the address differs by its last part alone, and such a visit loads nothing
     settle(page)
     expect(stage(page)).to_have_attribute("data-step", "softmax")
     expect(stage(page)).to_have_attribute("data-cell", "3,3")

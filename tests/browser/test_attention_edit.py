@@ -82,6 +82,14 @@ def test_a_link_reopens_an_edit_and_a_score_is_set_by_keyboard(open_page: OpenPa
     settle(page)
     assert "edits=" not in page.url
 
+    # A search finds an edit that changes a word, and makes it.
+    page.get_by_role("button", name="Show me an edit that changes a word").click()
+    expect(page.locator(".st-key-edit_list li")).to_have_count(1)
+    expect(main).to_contain_text("One score is set for you")
+    assert int(main.inner_text().split("log P = ")[1].split("At ")[1].split(" of")[0]) > 0
+    settle(page)
+    assert "edits=s_" in page.url
+
     # What if: another variant shows its damage, and stands in the URL.
     page.locator(".st-key-attention_variant").get_by_text("softmax ran down the columns").click()
     expect(page.locator(".st-key-what_if")).to_contain_text("Rows should add up to 1.")

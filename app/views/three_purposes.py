@@ -54,21 +54,22 @@ def of_examples(selection: session.Selection) -> None:
     bar.empty()
     outcomes = purpose.average(measured)
     table(outcomes, text("three_attentions.purpose_examples_caption", count=len(sources)))
-    html.prose("three_attentions.farthest")
+    html.prose("three_attentions.worst")
     html.bullets([broken(measured, sources, each.variant) for each in outcomes[1:] if each.distinct > 1])
 
 
 def broken(measured: Sequence[Sequence[Outcome]], sources: Sequence[str], variant: str) -> str:
     """The example that suffers most from a variant: the sentence, what the whole model writes, and what is written now."""
-    worst = purpose.farthest(measured, variant)
-    whole, changed = (next(each for each in measured[worst] if each.variant == name) for name in ("whole", variant))
+    at = purpose.worst(measured, variant)
+    whole, changed = (next(each for each in measured[at] if each.variant == name) for name in ("whole", variant))
     nothing = text("translate.nothing")
     said = html.sentence(
-        "three_attentions.farthest_texts",
-        source=sources[worst],
+        "three_attentions.worst_texts",
+        source=sources[at],
         whole=whole.text or nothing,
         changed=changed.text or nothing,
-        shared=html.number(changed.overlap),
+        before=html.number(whole.faithfulness),
+        after=html.number(changed.faithfulness),
     )
     return f"{html.sentence(f'three_attentions.without_{variant}')} · {said}"
 

@@ -115,10 +115,11 @@ def average(measured: Sequence[Sequence[Outcome]]) -> tuple[Outcome, ...]:
     return tuple(means)
 
 
-def farthest(measured: Sequence[Sequence[Outcome]], variant: str) -> int:
-    """The sentence whose text this variant changes most: that which shares the fewest tokens with the whole model's."""
-    index = list(VARIANTS).index(variant)
-    return min(range(len(measured)), key=lambda sentence: measured[sentence][index].overlap)
+def worst(measured: Sequence[Sequence[Outcome]], variant: str) -> int:
+    """The sentence whose text suffers most from a variant: its mark by the judge who has the source falls deepest below that
+    of what the whole model writes. (`measured`: for each sentence all its variants in order.)"""
+    whole, index = (list(VARIANTS).index(name) for name in ("whole", variant))
+    return min(range(len(measured)), key=lambda at: measured[at][index].faithfulness - measured[at][whole].faithfulness)
 
 
 def silenced(atlas: Translator, attentions: Sequence[str]) -> dict[str, Edit]:

@@ -108,12 +108,14 @@ def test_an_average_is_the_mean_over_sentences() -> None:
         purpose.average([])
 
 
-def test_the_sentence_that_a_variant_changes_most_shares_the_fewest_tokens() -> None:
-    def measured(overlap: float) -> list[Outcome]:
-        return [Outcome(variant, "", "end", 0, 0, 0, 0, overlap if variant == "decoder" else 1) for variant in purpose.VARIANTS]
+def test_the_sentence_that_suffers_most_is_measured_against_its_own_whole_text() -> None:
+    def measured(whole: float, silent: float) -> list[Outcome]:
+        marks = {"whole": whole, "decoder": silent}
+        return [Outcome(variant, "", "end", 0, 0, marks.get(variant, whole), 0, 1) for variant in purpose.VARIANTS]
 
-    assert purpose.farthest([measured(0.9), measured(0.2), measured(0.5)], "decoder") == 1
-    assert purpose.farthest([measured(0.9), measured(0.2)], "encoder") == 0
+    sentences = [measured(-0.5, -0.6), measured(-0.2, -3.0), measured(-3.0, -3.5)]
+    assert purpose.worst(sentences, "decoder") == 1
+    assert purpose.worst(sentences, "encoder") == 0
 
 
 def test_repetition_and_overlap() -> None:

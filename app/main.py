@@ -10,10 +10,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import sidebar
-
-# In the order in which data flows.
-INSIDE = ("architecture", "tokens", "attention", "heads", "masks", "three_attentions", "layers")
+from app.views import anatomy, sidebar
 
 selection = session.begin_run()
 st.set_page_config(page_title=text("app.name"), page_icon=str(Path(root) / "assets" / "icon.png"), layout="wide")
@@ -22,7 +19,7 @@ st.html(Path(__file__).parent / "views" / "style.css")
 translate = st.Page("views/translate.py", title=text("translate.title"), url_path="translate", default=True)
 pages = {
     "": [translate],
-    "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in INSIDE],
+    "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in anatomy.ORDER[1:]],
 }
 page = st.navigation([member for group in pages.values() for member in group], position="hidden")
 sidebar.show(selection, pages, editable=page is not translate)

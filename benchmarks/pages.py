@@ -3,7 +3,6 @@
 Without a browser: from the change to the last element that the page has written. What the browser adds is in `heads`.
 """
 
-import ast
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 import model
+from app.views.anatomy import ORDER
 from benchmarks.heads import NAME, SOURCE, TARGET, text_of
 from benchmarks.timing import Figure, alone, run
 
@@ -23,7 +23,7 @@ def figures() -> Iterator[Figure]:
     atlas = model.load(NAME, device="cpu")
     source = text_of(LENGTH - 1, SOURCE, lambda text: len(atlas.tokenizers.source.encode(text)))
     target = text_of(LENGTH - 1, TARGET, lambda text: len(atlas.tokenizers.target.encode(text)))
-    for page in ("translate", *inside()):
+    for page in ORDER:
         app = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=60)
         for name, value in {"model": NAME, "lang": "en", "text": source, "target": target}.items():
             app.query_params[name] = value
@@ -40,15 +40,6 @@ def rerun(app: AppTest) -> float:
     if app.exception:
         raise RuntimeError(app.exception[0].message)
     return seconds
-
-
-def inside() -> tuple[str, ...]:
-    """The pages behind the first one, as app/main.py lists them."""
-    for node in ast.parse((ROOT / "app" / "main.py").read_text("utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "INSIDE":
-            names: tuple[str, ...] = ast.literal_eval(node.value)
-            return names
-    raise RuntimeError("app/main.py has no list INSIDE of its pages any more")
 
 
 if __name__ == "__main__":

@@ -19,9 +19,13 @@ from app import session
 from app.text import numbered, text
 from app.views import examples, html
 from model.checkpoint import CheckpointError
+from model.trace import Trace
 from model.translator import Translator
 
 Block = Callable[[], None]
+
+# The pages in the order in which data flows; after the last comes the first.
+ORDER = ("translate", "architecture", "tokens", "attention", "heads", "masks", "three_attentions", "layers")
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,6 @@ class Anatomy:
     """A page. Whatever is empty is left out, so a page that cannot show a picture still has its frame."""
 
     name: str
-    next: str  # the file of the next page, relative to app/
     stage: Block
     export: Export | None = None
     sections: Sequence[Section] = ()
@@ -73,6 +76,26 @@ class Anatomy:
     shapes: Sequence[Shape] = ()
     what_if: Block | None = None
     code: Sequence[Callable[..., Any] | type] = ()
+
+
+def open_page(
+    name: str,
+    described: Callable[[session.Selection, Translator, Trace], Anatomy],
+    refused: Callable[[session.Selection, session.Remark], None] | None = None,
+) -> None:
+    """What every page does: the chosen model and the trace of the visitor's sentences, described and drawn.
+
+    A model that cannot be loaded and a text that cannot be shown are told in the page's own frame; `refused` draws the latter.
+    """
+    selection = session.begin_run()
+    atlas = model_of(selection, name)
+    if atlas is None:
+        return
+    if refusal := session.refused(atlas, selection.text, selection.target):
+        show(Anatomy(name, lambda: (refused or refuse)(selection, refusal)))
+        return
+    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
+    show(described(selection, atlas, trace))
 
 
 def show(page: Anatomy) -> None:
@@ -100,9 +123,10 @@ def show(page: Anatomy) -> None:
     if tries := numbered(f"{page.name}.try"):
         _section("page.try", lambda: html.bullets([html.sentence(key) for key in tries]))
     _terms(page.name)
+    after = ORDER[(ORDER.index(page.name) + 1) % len(ORDER)]
     st.page_link(
-        page.next,
-        label=text("page.next", page=text(f"{_name_of(page.next)}.title")),
+        f"views/{after}.py",
+        label=text("page.next", page=text(f"{after}.title")),
         icon=":material/arrow_forward:",
         query_params=session.current().parameters(),
     )
@@ -207,10 +231,6 @@ def _terms(name: str) -> None:
             f'<div class="atlas-terms"><span>{html.sentence("page.terms")}</span>'
             f"{' '.join(html.term_button(term) for term in found)}</div>"
         )
-
-
-def _name_of(file: str) -> str:
-    return file.rsplit("/", 1)[-1].removesuffix(".py")
 
 
 def tell(remark: session.Remark, kind: str = "warning") -> None:

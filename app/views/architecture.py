@@ -9,7 +9,7 @@ from app.charts import composition
 from app.components.architecture import LABELS, architecture_diagram, pack
 from app.text import template, text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Formula, Shape, model_of, refuse, show, tell
+from app.views.anatomy import Anatomy, Formula, Shape, open_page, tell
 from model.analysis import sizes
 from model.analysis.architecture import drawn, of_translator
 from model.analysis.diagram import Architecture, Box
@@ -19,7 +19,7 @@ from model.trace import Trace
 from model.transformer import EncoderDecoder
 from model.translator import Translator
 
-NEXT, KEY, SETTINGS = "views/tokens.py", "architecture_diagram", "architecture_what_if"
+KEY, SETTINGS = "architecture_diagram", "architecture_what_if"
 # The page that shows what a box computes.
 PAGES = {
     "tokens": "tokens",
@@ -40,25 +40,11 @@ PAGES = {
 }
 
 
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "architecture")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("architecture", NEXT, lambda: refuse(selection, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace))
-
-
 def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     found = session.measured(of_translator, selection)
     return Anatomy(
         "architecture",
-        NEXT,
         lambda: stage(selection, atlas, trace, found),
         formulas=equations(atlas, trace, found),
         shapes=shapes(atlas, trace),
@@ -254,4 +240,4 @@ def untrained(selection: session.Selection, name: str) -> None:
     )
 
 
-page()
+open_page("architecture", described)

@@ -10,7 +10,7 @@ from app.charts.archive import npz
 from app.components.matrices import matrices, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Section, model_of, refuse, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, open_page, tell
 from app.views.attention_edit import edit_block
 from app.views.attention_questions import questions
 from app.views.attention_scenes import labels, matrices_of, scenes_of
@@ -22,30 +22,17 @@ from model.attention import MultiHeadAttention, scaled_products, softmax_or_zero
 from model.trace import Trace
 from model.translator import Translator
 
-NEXT, PICTURE = "views/heads.py", "attention_steps"
+PICTURE = "attention_steps"
 ROWS = ("produced", "read")
 
 
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "attention")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("attention", NEXT, lambda: refuse(selection, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace, session.place(atlas)))
-
-
-def described(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> Anatomy:
+def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
+    place = session.place(atlas)
     steps = session.measured(analysis.head_steps, selection, place.attention, place.layer, place.head)
     cell = formulas.largest_weight(trace, f"{steps.path}.weights", steps.head)
     return Anatomy(
         "attention",
-        NEXT,
         lambda: stage(selection, atlas, trace, steps, cell),
         export=Export(f"{selection.model}-attention.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
@@ -170,4 +157,4 @@ def equations(trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> list[For
     ]
 
 
-page()
+open_page("attention", described)

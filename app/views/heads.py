@@ -7,7 +7,7 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
 from app.views import heads_roles, html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, refuse, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.heads_norms import beyond
 from app.views.heads_off import off
 from app.views.heads_several import several
@@ -21,24 +21,10 @@ from model.trace import Trace
 from model.translator import Translator
 
 
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "heads")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("heads", "views/masks.py", lambda: refuse(selection, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace))
-
-
 def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     return Anatomy(
         "heads",
-        "views/masks.py",
         lambda: stage(selection, atlas, trace),
         export=Export(f"{selection.model}-heads.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
@@ -169,4 +155,4 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
         html.prose("heads.what_if_written", written=written or text("translate.nothing"))
 
 
-page()
+open_page("heads", described)

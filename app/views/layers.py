@@ -7,7 +7,7 @@ from app.charts import layers as charts
 from app.charts.formulas import aligned
 from app.text import text
 from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream
-from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, refuse, show, tell
+from app.views.anatomy import Anatomy, Formula, Section, Shape, open_page, tell
 from app.views.layers_place import Spot, choose, linked_choice, spot, station_name
 from model.analysis import altered_layers, normalisation
 from model.config import paper_base
@@ -15,28 +15,14 @@ from model.layers import FeedForward, Residual
 from model.trace import Trace
 from model.translator import Translator
 
-NEXT = "views/translate.py"
 FEATURE = 0  # whose numbers stand in the formula
 
 
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "layers")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("layers", NEXT, lambda: refuse(selection, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace, spot(atlas, trace)))
-
-
-def described(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> Anatomy:
+def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
+    where = spot(atlas, trace)
     return Anatomy(
         "layers",
-        NEXT,
         lambda: stage(selection, atlas, trace, where),
         sections=(
             Section("layers.add_norm", lambda: layers_norm.add_and_norm(selection, atlas, trace, where)),
@@ -203,4 +189,4 @@ def sizes(atlas: Translator, trace: Trace, where: Spot) -> list[Shape]:
     ]
 
 
-page()
+open_page("layers", described)

@@ -12,7 +12,7 @@ from app.components.mask_painter import mask_painter
 from app.components.mask_painter import pack as pack_painter
 from app.text import section, text
 from app.views import html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, refuse, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.masks_batch import conventions, together
 from app.views.masks_effect import Named, effect
 from app.views.masks_wrong import formats, four_ways, what_if
@@ -24,22 +24,9 @@ from model.config import paper_base
 from model.trace import Trace
 from model.translator import Translator
 
-NEXT, PAINTER = "views/three_attentions.py", "mask_painter"
+PAINTER = "mask_painter"
 SCOPES = ("all", "layer", "head")
 ROWS: tuple[Named, ...] = ("produced", "read")
-
-
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "masks")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("masks", NEXT, lambda: refuse(selection, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace))
 
 
 def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
@@ -48,7 +35,6 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     mask, damaged = asked_mask(trace, place)
     return Anatomy(
         "masks",
-        NEXT,
         lambda: stage(selection, atlas, trace, place, mask, damaged=damaged),
         export=Export(f"{selection.model}-masks.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
@@ -225,4 +211,4 @@ def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
     ]  # fmt: skip
 
 
-page()
+open_page("masks", described)

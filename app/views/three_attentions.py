@@ -10,7 +10,7 @@ from app.charts.archive import npz
 from app.components.attention_graph import attention_graph, pack
 from app.text import section, text
 from app.views import html, picture, three_purposes
-from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, model_of, refuse, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.three_about import SHORT, about, sizes
 from model.analysis import origins, purpose, what_if
 from model.attention import MultiHeadAttention
@@ -19,21 +19,7 @@ from model.layers import DecoderLayer, EncoderLayer
 from model.trace import Trace
 from model.translator import Translator
 
-NEXT = "views/layers.py"
 KEY = "attention_graph"
-
-
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "three_attentions")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("three_attentions", NEXT, lambda: refuse(selection, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace))
 
 
 def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
@@ -41,7 +27,6 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     place = session.place(atlas)
     return Anatomy(
         "three_attentions",
-        NEXT,
         lambda: stage(selection, atlas, trace, place),
         export=Export(f"{selection.model}-three-attentions.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
@@ -226,4 +211,4 @@ def exchanged(selection: session.Selection, atlas: Translator, trace: Trace, pla
         html.prose("three_attentions.swap_breaks")
 
 
-page()
+open_page("three_attentions", described)

@@ -12,7 +12,7 @@ from app.components.bars import pack as pack_bars
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, lexicon, linked, picture, token_cards
-from app.views.anatomy import Anatomy, Formula, Section, Shape, model_of, refuse, show, tell
+from app.views.anatomy import Anatomy, Formula, Section, Shape, open_page, tell
 from model.analysis import embeddings
 from model.analysis.vocabulary import Side, entry, visible
 from model.config import paper_base
@@ -21,30 +21,15 @@ from model.tokenizer import Token, Tokenizer
 from model.trace import Trace
 from model.translator import Translator
 
-NEXT = "views/attention.py"
 SIDES: tuple[Side, ...] = ("source", "target")
 VARIANTS = {"factor": embeddings.without_factor, "position": embeddings.without_position}
 
 
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "tokens")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("tokens", NEXT, lambda: refuse(selection, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    side: Side = "target" if linked.chosen("side", SIDES, "source") == "target" else "source"
-    show(described(selection, atlas, trace, side))
-
-
-def described(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> Anatomy:
+def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
+    side: Side = "target" if linked.chosen("side", SIDES, "source") == "target" else "source"
     return Anatomy(
         "tokens",
-        NEXT,
         lambda: stage(selection, atlas, trace, side),
         sections=(
             Section("tokens.norms", lambda: norms(selection, trace, side)),
@@ -336,4 +321,4 @@ def damage(selection: session.Selection, trace: Trace, variant: str) -> None:
     html.prose("tokens.what_if_trained", kind="quiet")
 
 
-page()
+open_page("tokens", described)

@@ -7,7 +7,7 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
 from app.views import examples, html, picture
-from app.views.anatomy import Anatomy, Export, Formula, Shape, model_of, show, tell
+from app.views.anatomy import Anatomy, Export, Formula, Shape, open_page, tell
 from app.views.sidebar import sentence_box
 from app.views.token_cards import probable
 from model.attention import MultiHeadAttention
@@ -19,24 +19,13 @@ from model.translator import Translator
 VARIANTS = ("label", "head", "even")
 
 
-def page() -> None:
-    selection = session.begin_run()
-    atlas = model_of(selection, "translate")
-    if atlas is None:
-        return
-    refusal = session.refused(atlas, selection.text, selection.target)
-    if refusal:
-        show(Anatomy("translate", "views/architecture.py", lambda: refuse(selection, atlas, refusal)))
-        return
-    trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace))
-
-
 def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
 
     def stage() -> None:
-        ask(selection, atlas, trace)
+        ask(selection, trace)
+        for remark in session.remarks(atlas, selection.text):
+            tell(remark)
         answer(selection, trace)
         warn(selection, atlas, trace)
         with st.container(key="stage"):
@@ -45,7 +34,6 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
 
     return Anatomy(
         "translate",
-        "views/architecture.py",
         stage,
         export=Export(f"{selection.model}-translate.npz", lambda: npz(trace, picture.caption(selection, trace))),
         formulas=equations(atlas, trace),
@@ -64,16 +52,16 @@ def opening(atlas: Translator) -> dict[str, object]:
 # ----- asking
 
 
-def refuse(selection: session.Selection, atlas: Translator, refusal: session.Remark) -> None:
+def refuse(selection: session.Selection, refusal: session.Remark) -> None:
     """The text box, and why there is no picture."""
-    ask(selection, atlas, None)
+    ask(selection, None)
     if selection.target is not None:
         write_target(selection.target)
     tell(refusal, "error")
 
 
-def ask(selection: session.Selection, atlas: Translator, trace: Trace | None) -> None:
-    """The text box, the examples, the way of decoding; and what is to be said about the text."""
+def ask(selection: session.Selection, trace: Trace | None) -> None:
+    """The text box, the examples, the way of decoding."""
     if selection.asked:
         html.notice("warning", "errors.unknown_model", asked=selection.asked, name=selection.model)
     with st.container(key="ask"):
@@ -91,8 +79,6 @@ def ask(selection: session.Selection, atlas: Translator, trace: Trace | None) ->
     for example in session.examples(selection.model, selection.language):
         if example.source == selection.text:
             html.prose("translate.look", kind="quiet", look=html.Ours(example.look))
-    for remark in session.remarks(atlas, selection.text):
-        tell(remark)
 
 
 def choose_decoding(selection: session.Selection) -> None:
@@ -264,4 +250,4 @@ def relabelled(atlas: Translator, trace: Trace, head: picture.Head) -> None:
     html.prose("translate.what_if_label_measured", differ=differ, count=len(rows))
 
 
-page()
+open_page("translate", described, refuse)

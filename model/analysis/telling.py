@@ -77,7 +77,8 @@ def _ranked(trace: Trace, attention: str, layer: int, head: int, likely: Tensor)
     promise = promise.masked_fill(masked == -math.inf, -1.0)
     wanted = (masked.amax(dim=-1) + ABOVE).ceil()
     order = promise.flatten().argsort(descending=True).tolist()
-    cells = (CellEdit("scores", *divmod(at, masked.shape[1]), rounded(float(wanted[at // masked.shape[1]]))) for at in order)
+    places = (divmod(at, masked.shape[1]) for at in order)
+    cells = (CellEdit("scores", row, column, rounded(float(wanted[row]))) for row, column in places)
     return [cell for cell in cells if not problem(trace, attention, layer, head, cell)]
 
 
@@ -88,7 +89,8 @@ def _changed(atlas: Translator, trace: Trace, path: str, head: int, cells: list[
         for tokens in (trace.source, trace.target)
     )
     with torch.inference_mode(), tracing({f"{path}.scores": _each(cells, head)}, frozenset()):
-        return atlas.model(source, target).argmax(dim=-1) != before
+        now: Tensor = atlas.model(source, target).argmax(dim=-1)
+    return now != before
 
 
 def _each(cells: list[CellEdit], head: int) -> Edit:

@@ -32,6 +32,7 @@ def seeded() -> None:
     torch.manual_seed(20170612)  # the day the paper was posted
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever lies in tests/browser carries the mark `browser`, and runs last: what is quick to fail fails first.
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
@@ -128,6 +129,8 @@ def test_a_closed_layer_opens_and_a_reload_finds_it_open(page: Page) -> None:
 
 
 def test_a_box_opens_its_page_at_its_layer(page: Page) -> None:
+    page.goto(re.sub(r"([?&]layer=)\d+", r"\g<1>2", page.url))
+    ready(page)
     box(page, "decoder.layers.2.cross_attention").press("Enter")
     page.wait_for_url("**/attention?**")
     application.settle(page)

@@ -64,7 +64,7 @@ def test_heads_are_looked_into_and_switched_off(open_page: OpenPage) -> None:
     # a head off, chosen by keyboard: the loss of the same tokens, and what the model writes without it
     box = page.locator(".st-key-off input")
     box.click()
-    box.type("Cross-attention, layer 3, head 2")
+    box.type("cross 3.2")
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     settle(page)

@@ -70,7 +70,8 @@ def test_the_stream_is_read_point_by_point_and_a_link_reopens_it(visit: applicat
 
 
 def test_a_cell_of_the_sum_is_explained_and_the_norm_is_one_step_further(visit: application.Visit, trace: Trace) -> None:
-    page = visit.page
+    place = {"attention": "decoder.cross_attention", "layer": 2, "head": 0, "sublayer": "feed_forward", "token": 2}
+    page = visit.open("layers", lang="en", model="en-fr", text=SENTENCE, **place)
     picture = page.locator(".st-key-picture_add_norm")
     path = "decoder.layers.2.residual.2"
     picture.get_by_test_id("matrix-sum").focus()

@@ -79,8 +79,15 @@ def test_the_graph_says_both_weights_of_the_arrow_pointed_at(visit: application.
     expect(page.get_by_test_id("live")).to_contain_text("reads most from")
 
 
+def choose(page: Page) -> None:
+    """The head and the view that the tests below speak of, whatever was looked at before."""
+    for name in ("layer-0", "head-2", "encoder-graph"):
+        page.get_by_test_id(name).click()
+
+
 def test_pictures_and_numbers_can_be_taken_away(visit: application.Visit, trace: Trace) -> None:
     page = visit.page
+    choose(page)
     with page.expect_download() as download:
         page.get_by_test_id("csv").click()
     rows = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
@@ -107,6 +114,7 @@ def test_pictures_and_numbers_can_be_taken_away(visit: application.Visit, trace:
 def test_a_link_reopens_what_was_seen_and_a_panel_opens_in_steps(visit: application.Visit, open_page: OpenPage) -> None:
     page = visit.page
     application.settle(page)
+    choose(page)
     shown = {name: value for name, value in parameters(page).items() if name != "lang"}
     assert (shown["layer"], shown["head"], shown["encoder"]) == ("0", "2", "graph")
     again = open_page("three_attentions", lang="zh", width=390, **shown)

@@ -16,6 +16,7 @@ from tests.browser.attention import CROSS, DECODER, ENCODER, SVG, parameters
 from tests.browser.conftest import OpenPage
 
 SENTENCE = "The cat saw the tall dog."
+LATER = 600  # ms; longer than the page waits before it tells the server
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,10 @@ def test_the_keyboard_reads_every_map_and_the_weight_back(visit: application.Vis
     said = move(page, CROSS, "ArrowDown", "ArrowDown", "ArrowRight")
     assert f"reads {weight(trace, 'decoder.layers.1.cross_attention', 2, 2, 1)} from “{labels[1]}”" in said
     assert parameters(page)["attention"] == CROSS
+    page.wait_for_timeout(LATER)  # the server is told where the visitor looks, and answers
+    application.settle(page)
+    page.keyboard.press("ArrowDown")  # in the picture that still has the focus
+    expect(page.get_by_test_id("live")).to_have_attribute("data-query", "3")
 
 
 def test_the_graph_says_both_weights_of_the_arrow_pointed_at(visit: application.Visit, trace: Trace) -> None:

@@ -78,10 +78,9 @@ def pack(
         "text": {name: text[name] for name in LABELS},
         "caption": dict(caption),
         "guided": [{"attention": "decoder.cross_attention", **entry} for entry in guided],
-        "defaults": dict(defaults or {}),
         "extra": dict(extra or {}),
     }
-    return _envelope(header, blocks)
+    return _envelope(header, blocks, {"defaults": dict(defaults or {})})
 
 
 def pack_detail(trace: Trace, attention: str, layer: int, head: int | Literal["mean"]) -> bytes:
@@ -109,11 +108,12 @@ def unpack(message: bytes) -> tuple[dict[str, Any], memoryview]:
     return header, memoryview(message)[start : start + header["bytes"]]
 
 
-def _envelope(header: dict[str, Any], blocks: Sequence[bytes]) -> bytes:
+def _envelope(header: dict[str, Any], blocks: Sequence[bytes], beside: Mapping[str, Any] | None = None) -> bytes:
+    """The message. Its digest says whether a picture must be made anew; what stands `beside` does not change the picture."""
     raw = b"".join(blocks)
     digest = hashlib.blake2b(raw, digest_size=12)
     digest.update(json.dumps(header, sort_keys=True).encode())
-    complete = {**header, "bytes": len(raw), "digest": digest.hexdigest()}
+    complete = {**header, **(beside or {}), "bytes": len(raw), "digest": digest.hexdigest()}
     encoded = json.dumps(complete, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
     padding = -(4 + len(encoded)) % 4
     return len(encoded).to_bytes(4, "little") + encoded + bytes(padding) + raw + bytes(-len(raw) % 4)

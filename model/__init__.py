@@ -26,12 +26,14 @@ from model import (
 from model.checkpoint import CheckpointError, available
 from model.config import ConfigError, ModelConfig, paper_base, paper_big
 from model.trace import Activation, Trace, UnknownPathError, tracing
-from model.translator import TextError, Translation, Translator, load
+from model.translator import Generation, LanguageModel, TextError, Translation, Translator, load
 
 __all__ = [
     "Activation",
     "CheckpointError",
     "ConfigError",
+    "Generation",
+    "LanguageModel",
     "ModelConfig",
     "TextError",
     "Trace",

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from model.config import ModelConfig
 from model.tokenizer import Tokenizer
-from model.transformer import EncoderDecoder
+from model.transformer import DecoderOnly, EncoderDecoder, Transformer, build
 
 Content = TypeVar("Content")
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +38,7 @@ def available() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in SHIPPED.glob(f"*/{CARD}")))
 
 
-def weights(model: EncoderDecoder) -> dict[str, torch.Tensor]:
+def weights(model: Transformer) -> dict[str, torch.Tensor]:
     """Every parameter once, however many places share it."""
     return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
@@ -61,14 +61,14 @@ def save(
         tokenizers.target.save(folder / TARGET)
 
 
-def load(folder: Path, device: torch.device | str = "cpu") -> tuple[EncoderDecoder, Tokenizers]:
+def load(folder: Path, device: torch.device | str = "cpu") -> tuple[EncoderDecoder | DecoderOnly, Tokenizers]:
     """The model in eval mode, in float32, and its tokenizers."""
     config = _read(folder / CONFIG, lambda path: ModelConfig.from_dict(json.loads(path.read_text(encoding="utf-8"))))
     state = _read(folder / WEIGHTS, load_file)
     with torch.device(device):
-        model = EncoderDecoder(config)
+        model = build(config)
     put_weights(model, state, folder / WEIGHTS)
-    model.requires_grad_(False)
+    model.requires_grad_(False).eval()
     tokenizers = load_tokenizers(folder)
     shared = tokenizers.source is tokenizers.target
     for file, tokenizer, size in (
@@ -77,7 +77,7 @@ def load(folder: Path, device: torch.device | str = "cpu") -> tuple[EncoderDecod
     ):
         if len(tokenizer) != size:
             raise CheckpointError(f"{shown(folder / file)} has {len(tokenizer)} entries, {CONFIG} needs {size}. {_ADVICE}")
-    return model.eval(), tokenizers
+    return model, tokenizers
 
 
 def load_tokenizers(folder: Path) -> Tokenizers:
@@ -94,7 +94,7 @@ def load_card(folder: Path) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def put_weights(model: EncoderDecoder, state: Mapping[str, torch.Tensor], path: Path) -> None:
+def put_weights(model: Transformer, state: Mapping[str, torch.Tensor], path: Path) -> None:
     """Copy a saved state into the model; every parameter must be there, in its shape."""
     needed = weights(model)
     if set(needed) != set(state):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
+Family = Literal["encoder-decoder", "decoder-only"]
 Norm = Literal["post", "pre"]
 Activation = Literal["relu", "gelu"]
 Positions = Literal["sinusoidal", "rotary", "none"]
@@ -16,8 +17,9 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """The shape of an encoder-decoder Transformer; the letters of the paper stand behind each name.
+    """The shape of a Transformer; the letters of the paper stand behind each name.
 
+    `family`: "encoder-decoder" is the paper's; a "decoder-only" model has no encoder and one vocabulary, its `target`.
     `norm`: where LayerNorm stands: "post" is LN(x + Sub(x)) as in the paper, "pre" is x + Sub(LN(x)) with a final norm.
     `positions`: "sinusoidal" is added to the embeddings; "rotary" turns queries and keys of self-attention.
     `tie`: "all" shares one matrix between both embeddings and the output (one vocabulary), "target" shares the decoder's two.
@@ -27,6 +29,7 @@ class ModelConfig:
 
     source_vocab_size: int
     target_vocab_size: int
+    family: Family = "encoder-decoder"
     d_model: int = 512  # d_model
     num_heads: int = 8  # h
     d_ff: int = 2048  # d_ff
@@ -65,7 +68,7 @@ class ModelConfig:
             )
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"dropout={self.dropout} is not a probability below 1; choose 0 to 0.99")
-        choices = (("norm", Norm), ("activation", Activation), ("positions", Positions), ("tie", Tying))
+        choices = (("family", Family), ("norm", Norm), ("activation", Activation), ("positions", Positions), ("tie", Tying))
         for name, allowed in choices:
             if getattr(self, name) not in get_args(allowed):
                 raise ConfigError(f"{name}={getattr(self, name)!r} is not known; choose one of {', '.join(get_args(allowed))}")
@@ -73,6 +76,18 @@ class ModelConfig:
             raise ConfigError(
                 f"tie='all' needs one vocabulary, but source_vocab_size={self.source_vocab_size} and "
                 f"target_vocab_size={self.target_vocab_size}; share the tokenizer or choose tie='target'"
+            )
+
+        if self.family == "decoder-only":
+            self._check_decoder_only()
+
+    def _check_decoder_only(self) -> None:
+        if self.encoder_layers:
+            raise ConfigError(f"encoder_layers={self.encoder_layers}, but a decoder-only model has no encoder; give 0")
+        if self.tie == "all" or self.source_vocab_size != self.target_vocab_size:
+            raise ConfigError(
+                f"tie={self.tie!r}, source_vocab_size={self.source_vocab_size}, target_vocab_size={self.target_vocab_size}, "
+                "but a decoder-only model has one embedding of one vocabulary; give its size twice and tie='target' or 'none'"
             )
 
     @property

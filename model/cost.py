@@ -16,6 +16,12 @@ def parameters_by_part(config: ModelConfig) -> dict[str, int]:
     """The same count for `embeddings`, `encoder`, `decoder` and `output`, and their `total`."""
     d, attention, feed_forward, norm = config.d_model, of_attention(config), of_feed_forward(config), of_norm(config)
     final = norm if config.norm == "pre" else 0
+    if config.family == "decoder-only":
+        table = config.target_vocab_size * d
+        decoder = config.decoder_layers * (attention + feed_forward + 2 * norm) + final
+        return _with_total(
+            {"embeddings": table, "encoder": 0, "decoder": decoder, "output": table if config.tie == "none" else 0}
+        )
     source, target = config.source_vocab_size * d, config.target_vocab_size * d
     parts = {
         "embeddings": target if config.tie == "all" else source + target,
@@ -46,6 +52,7 @@ def flops(config: ModelConfig, source: int, target: int) -> int:
 
     A multiplication with its addition counts as 2. Matrix products only: norms, softmax, activations and sums are left
     out, far below one percent of it at the paper's size. The masked half of causal attention is computed too, so it counts.
+    A decoder-only model has one sequence: the source stands in it as a prefix, source + target tokens in all.
     """
     return flops_by_part(config, source, target)["total"]
 
@@ -60,13 +67,18 @@ def flops_by_part(config: ModelConfig, source: int, target: int) -> dict[str, in
         raise ValueError(f"source={source} and target={target} are lengths in tokens; give 0 or more")
     d, n, m = config.d_model, source, target
     one_matrix, one_feed_forward = 2 * d**2, 2 * 2 * d * config.d_ff  # for one token
+    if config.family == "decoder-only":
+        m += n
+        projections, attention = 4 * m * one_matrix, 2 * 2 * m**2 * d
+    else:
+        projections, attention = (6 * m + 2 * n) * one_matrix, 2 * 2 * (m**2 + m * n) * d  # cross-attention: K, V of the source
     return _with_total(
         {
             "encoder.projections": config.encoder_layers * 4 * n * one_matrix,
             "encoder.attention": config.encoder_layers * 2 * 2 * n**2 * d,
             "encoder.feed_forward": config.encoder_layers * n * one_feed_forward,
-            "decoder.projections": config.decoder_layers * (6 * m + 2 * n) * one_matrix,  # cross-attention: K, V of the source
-            "decoder.attention": config.decoder_layers * 2 * 2 * (m**2 + m * n) * d,
+            "decoder.projections": config.decoder_layers * projections,
+            "decoder.attention": config.decoder_layers * attention,
             "decoder.feed_forward": config.decoder_layers * m * one_feed_forward,
             "output": 2 * m * d * config.target_vocab_size,
         }

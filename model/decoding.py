@@ -1,6 +1,6 @@
 """Writing one token at a time: greedy and beam search, with a cache of keys and values."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -9,7 +9,9 @@ from torch import Tensor
 
 from model.attention import KeyValueCache
 from model.config import ModelConfig
-from model.transformer import EncoderDecoder
+from model.transformer import DecoderOnly, EncoderDecoder
+
+Read = Callable[[Tensor, KeyValueCache | None], Tensor]  # tokens (batch, target) and cache -> logits (batch, target, vocab)
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,32 @@ def length_limit(source_length: int) -> int:
 
 
 def tokens_allowed(limit: int | None, source_length: int, config: ModelConfig) -> int:
-    """How many tokens may be written: with the start token, they must fit into one forced pass over the output."""
+    """How many tokens may be written: with those before them, they must fit into one forced pass over the output.
+
+    Before them stands the start token, in decoder-only models the whole prompt (`source_length` counts its start token).
+    """
     if limit is not None and limit < 1:
         raise ValueError(f"limit={limit} leaves no token to be written; give 1 or more, or None for a limit by length")
-    return min(limit or length_limit(source_length), max(1, config.max_length - 1))
+    before = source_length if config.family == "decoder-only" else 1
+    return min(limit or length_limit(source_length), max(1, config.max_length - before))
+
+
+def begin(
+    model: EncoderDecoder | DecoderOnly, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None
+) -> tuple[Read, Int[Tensor, "batch first"]]:
+    """How the model reads what it has written, and what it reads first: the start token, or the prompt itself."""
+    if isinstance(model, DecoderOnly):
+        if source_mask is not None:
+            raise ValueError("prompts of a decoder-only model are read without padding; give prompts of one length, no mask")
+        return lambda read, cache: model(read, cache=cache), source
+    memory = model.encode(source, source_mask)
+    first = torch.full((source.shape[0], 1), model.config.start, device=source.device)
+    return lambda read, cache: model.decode(read, memory.expand(read.shape[0], -1, -1), source_mask, cache=cache), first
 
 
 @torch.inference_mode()
 def greedy_steps(
-    model: EncoderDecoder,
+    model: EncoderDecoder | DecoderOnly,
     source: Int[Tensor, "batch source"],
     source_mask: Bool[Tensor, "batch source"] | None = None,
     limit: int | None = None,
@@ -61,16 +80,16 @@ def greedy_steps(
 ) -> Iterator[Step]:
     """Take the likeliest token, again and again, until every sentence has ended or `limit` tokens stand.
 
+    `source` is what is translated; for a decoder-only model it is the prompt that is written on, the start token first.
     With `cached` each step computes only the new row; without, it repeats all earlier ones, to the same result.
     """
     config = model.config
     limit = tokens_allowed(limit, source.shape[1], config)
-    memory = model.encode(source, source_mask)
+    logits_of, read = begin(model, source, source_mask)
     cache = KeyValueCache() if cached else None
-    read = torch.full((source.shape[0], 1), config.start, device=source.device)
     ended = torch.zeros(source.shape[0], dtype=torch.bool, device=source.device)
     for index in range(limit):
-        log_probabilities = model.decode(read, memory, source_mask, cache=cache)[:, -1].float().log_softmax(dim=-1)
+        log_probabilities = logits_of(read, cache)[:, -1].float().log_softmax(dim=-1)
         chosen = log_probabilities.argmax(dim=-1).masked_fill(ended, config.padding)
         yield Step(index, log_probabilities, chosen)
         ended = ended | (chosen == config.end)
@@ -80,7 +99,7 @@ def greedy_steps(
 
 
 def greedy(
-    model: EncoderDecoder,
+    model: EncoderDecoder | DecoderOnly,
     source: Int[Tensor, "batch source"],
     source_mask: Bool[Tensor, "batch source"] | None = None,
     limit: int | None = None,
@@ -100,7 +119,7 @@ def greedy(
 
 @torch.inference_mode()
 def beam(
-    model: EncoderDecoder,
+    model: EncoderDecoder | DecoderOnly,
     source: Int[Tensor, "1 source"],
     size: int,
     limit: int | None = None,
@@ -108,7 +127,8 @@ def beam(
 ) -> list[Hypothesis]:
     """The best outputs that keeping `size` unfinished ones at each step finds, best first.
 
-    Outputs are compared by score / ((5 + length) / 6)^length_penalty (Wu et al. 2016, 7); size 1 is greedy.
+    `source` is a prompt for a decoder-only model, as in `greedy_steps`. Outputs are compared by
+    score / ((5 + length) / 6)^length_penalty (Wu et al. 2016, 7); size 1 is greedy.
     """
     if size < 1:
         raise ValueError(f"a beam of {size} holds nothing; choose 1 (greedy) or more")
@@ -118,13 +138,12 @@ def beam(
     def worth(hypothesis: Hypothesis) -> float:
         return hypothesis.score / float(((5 + len(hypothesis.ids)) / 6) ** length_penalty)
 
-    memory, cache = model.encode(source), KeyValueCache()
+    logits_of, read = begin(model, source, None)
+    cache = KeyValueCache()
     alive = [Hypothesis((), (), False)]
     finished: list[Hypothesis] = []
     for _ in range(limit):
-        read = torch.tensor([[hypothesis.ids[-1] if hypothesis.ids else config.start] for hypothesis in alive])
-        logits = model.decode(read.to(source.device), memory.expand(len(alive), -1, -1), cache=cache)[:, -1]
-        log_probabilities = logits.float().log_softmax(dim=-1)
+        log_probabilities = logits_of(read, cache)[:, -1].float().log_softmax(dim=-1)
         totals = log_probabilities + torch.tensor([[hypothesis.score] for hypothesis in alive], device=source.device)
         best = totals.flatten().topk(min(2 * size, totals.numel())).indices
         grown, rows = [], []
@@ -141,6 +160,7 @@ def beam(
         if len(finished) >= size or (size == 1 and finished):
             break
         alive = grown
+        read = torch.tensor([[hypothesis.ids[-1]] for hypothesis in alive], device=source.device)
         cache.select(torch.tensor(rows, device=source.device))
     else:
         finished += alive if not finished else []

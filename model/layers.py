@@ -57,7 +57,10 @@ class Residual(Traced):
 
 
 class EncoderLayer(Traced):
-    """Self-attention over the source, then feed-forward, each with its residual."""
+    """Self-attention, then feed-forward, each with its residual.
+
+    Layers of an encoder look at the whole source; under a causal mask the same layer is that of a decoder-only model.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -67,12 +70,13 @@ class EncoderLayer(Traced):
 
     def forward(
         self,
-        x: Float[Tensor, "batch source d_model"],
-        attention_mask: Bool[Tensor, "#batch #source source"] | None,
-        positions: Int[Tensor, "#batch source"],
-    ) -> Float[Tensor, "batch source d_model"]:
+        x: Float[Tensor, "batch token d_model"],
+        attention_mask: Bool[Tensor, "#batch #token all_tokens"] | None,
+        positions: Int[Tensor, "#batch token"],
+        cache: KeyValueCache | None = None,
+    ) -> Float[Tensor, "batch token d_model"]:
         around_attention, around_feed_forward = self.residual
-        x = around_attention(x, lambda x: self.self_attention(x, x, attention_mask, positions))
+        x = around_attention(x, lambda x: self.self_attention(x, x, attention_mask, positions, cache))
         output: Tensor = around_feed_forward(x, self.feed_forward)
         return output
 

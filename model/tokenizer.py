@@ -83,13 +83,14 @@ class Tokenizer:
         encodings = self.engine.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
         return [[id_ for id_ in encoding.ids if id_ != self.space] for encoding in encodings]
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text of these pieces; special tokens are left out, an unknown piece shows as <unk>."""
-        return "".join(self.pieces[id_] for id_ in ids if id_ not in (PADDING, START, END)).strip()
+    def decode(self, ids: Iterable[int], after: str = "") -> str:
+        """The text of these pieces behind that of `after`; special tokens are left out, an unknown piece shows as <unk>."""
+        written = "".join(self.pieces[id_] for id_ in ids if id_ not in (PADDING, START, END)).rstrip()
+        return after + written if after else written.lstrip()
 
-    def produced(self, ids: Sequence[int]) -> tuple[Token, ...]:
-        """The tokens of a text that was produced rather than typed: their spans lie in `decode(ids)`."""
-        tokens, length, whole = [], 0, len(self.decode(ids))  # decode drops a space that was produced last
+    def produced(self, ids: Sequence[int], after: str = "") -> tuple[Token, ...]:
+        """The tokens of a text that was produced rather than typed: their spans lie in `decode(ids, after)`."""
+        tokens, length, whole = [], len(after), len(self.decode(ids, after))  # decode drops a space that was produced last
         for id_ in ids:
             if id_ in (PADDING, START, END):
                 tokens.append(special(id_, min(length, whole)))

@@ -29,11 +29,65 @@ class Stack(Traced):
         return output
 
 
-class EncoderDecoder(Traced):
-    """The Transformer of Vaswani et al. 2017: an encoder reads the source, a decoder writes the target one token at a time.
+class Transformer(Traced):
+    """What both families share: a decoder that cannot look ahead, and logits over the target's vocabulary.
 
     Stateless: many threads may call one model, in eval mode and inference mode, at the same time.
     """
+
+    config: ModelConfig
+    target: InputEmbedding
+    decoder: Stack
+    to_logits: nn.Linear
+
+    def make_output(self) -> None:
+        """The matrix that turns the decoder's output into logits, tied as the configuration says; every weight initialised."""
+        config = self.config
+        self.to_logits = nn.Linear(config.d_model, config.target_vocab_size, bias=False)
+        for name, weight in self.named_parameters():
+            if weight.ndim == 2 and "table" not in name:
+                nn.init.xavier_uniform_(weight)
+        if config.tie == "none":
+            nn.init.normal_(self.to_logits.weight, std=config.d_model**-0.5)
+        else:
+            self.to_logits.weight = self.target.table.weight
+        name_modules(self, sentences_along)
+
+    def read_target(
+        self, target: Int[Tensor, "batch target"], target_mask: Tensor | None, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        """The embeddings of the target, who may attend to whom, and positions: after the tokens that the cache has seen."""
+        if cache is not None and target_mask is not None:
+            raise ValueError("a cache keeps no padding of earlier steps; decode with cache or with target_mask, not with both")
+        earlier = cache.length if cache else 0
+        self.check_length(target, earlier)
+        length = target.shape[1]
+        mask = None if length == 1 else attention_mask.causal(length, earlier + length, device=target.device)[None]
+        if target_mask is not None:
+            mask = target_mask[:, None, :] if mask is None else mask & target_mask[:, None, :]
+        positions = count_positions(target, target_mask, start=earlier)
+        return self.target(target, positions), mask, positions
+
+    def predict(
+        self, x: Float[Tensor, "batch target d_model"], cache: KeyValueCache | None
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Logits for the token after each row; the cache has seen these rows now."""
+        logits: Tensor = self.to_logits(x)
+        self.record("batch token vocab", logits=logits)
+        if cache is not None:
+            cache.length += x.shape[1]
+        return logits
+
+    def check_length(self, ids: Tensor, earlier: int = 0) -> None:
+        length = earlier + ids.shape[1]
+        if length > self.config.max_length:
+            raise ValueError(
+                f"a sequence of {length} tokens is longer than max_length={self.config.max_length}; shorten the text"
+            )
+
+
+class EncoderDecoder(Transformer):
+    """The Transformer of Vaswani et al. 2017: an encoder reads the source, a decoder writes the target one token at a time."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -42,17 +96,9 @@ class EncoderDecoder(Traced):
         self.target = InputEmbedding(config, config.target_vocab_size)
         self.encoder = Stack(config, (EncoderLayer(config) for _ in range(config.encoder_layers)))
         self.decoder = Stack(config, (DecoderLayer(config) for _ in range(config.decoder_layers)))
-        self.to_logits = nn.Linear(config.d_model, config.target_vocab_size, bias=False)
-        for name, weight in self.named_parameters():
-            if weight.ndim == 2 and "table" not in name:
-                nn.init.xavier_uniform_(weight)
+        self.make_output()
         if config.tie == "all":
             self.source.table.weight = self.target.table.weight
-        if config.tie == "none":
-            nn.init.normal_(self.to_logits.weight, std=config.d_model**-0.5)
-        else:
-            self.to_logits.weight = self.target.table.weight
-        name_modules(self, sentences_along)
 
     def forward(
         self,
@@ -86,29 +132,38 @@ class EncoderDecoder(Traced):
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "batch target vocab"]:
         """Logits for the token after each of `target`; with a cache, `target` holds only the tokens not seen before."""
-        if cache is not None and target_mask is not None:
-            raise ValueError("a cache keeps no padding of earlier steps; decode with cache or with target_mask, not with both")
-        earlier = cache.length if cache else 0
-        self.check_length(target, earlier)
-        length = target.shape[1]
-        mask = None if length == 1 else attention_mask.causal(length, earlier + length, device=target.device)[None]
-        if target_mask is not None:
-            mask = target_mask[:, None, :] if mask is None else mask & target_mask[:, None, :]
-        positions = count_positions(target, target_mask, start=earlier)
+        x, mask, positions = self.read_target(target, target_mask, cache)
         keys = None if source_mask is None else source_mask[:, None, :]
-        x = self.decoder(self.target(target, positions), memory, mask, keys, positions, cache)
-        logits: Tensor = self.to_logits(x)
-        self.record("batch token vocab", logits=logits)
-        if cache is not None:
-            cache.length += length
-        return logits
+        return self.predict(self.decoder(x, memory, mask, keys, positions, cache), cache)
 
-    def check_length(self, ids: Tensor, earlier: int = 0) -> None:
-        length = earlier + ids.shape[1]
-        if length > self.config.max_length:
-            raise ValueError(
-                f"a sequence of {length} tokens is longer than max_length={self.config.max_length}; shorten the text"
-            )
+
+class DecoderOnly(Transformer):
+    """A language model: one stack of self-attention under a causal mask, no encoder, no cross-attention (Radford et al. 2018).
+
+    Whatever it should go by (a prompt, a source sentence) stands at the beginning of the same sequence.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.target = InputEmbedding(config, config.target_vocab_size)
+        self.decoder = Stack(config, (EncoderLayer(config) for _ in range(config.decoder_layers)))
+        self.make_output()
+
+    def forward(
+        self,
+        target: Int[Tensor, "batch target"],
+        target_mask: Bool[Tensor, "batch target"] | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Row r reads target[r] and predicts what follows it; with a cache, `target` holds only the tokens not seen before."""
+        x, mask, positions = self.read_target(target, target_mask, cache)
+        return self.predict(self.decoder(x, mask, positions, cache), cache)
+
+
+def build(config: ModelConfig) -> EncoderDecoder | DecoderOnly:
+    """The untrained model of a configuration."""
+    return DecoderOnly(config) if config.family == "decoder-only" else EncoderDecoder(config)
 
 
 def sentences_along(path: str) -> dict[str, str]:

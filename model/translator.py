@@ -1,9 +1,9 @@
 """Text in; text, tokens and traces out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -14,7 +14,9 @@ from model.config import ModelConfig
 from model.decoding import Hypothesis, beam, greedy
 from model.tokenizer import END, START, Token, special
 from model.trace import Edit, Trace, tracing
-from model.transformer import EncoderDecoder
+from model.transformer import DecoderOnly, EncoderDecoder
+
+Family = TypeVar("Family", EncoderDecoder, DecoderOnly)
 
 
 class TextError(ValueError):
@@ -41,11 +43,19 @@ class Translation:
 
 
 @dataclass(frozen=True)
-class Translator:
-    """An encoder-decoder with its tokenizers and card. Many threads may use one at the same time."""
+class Generation(Translation):
+    """What a language model wrote on: `source` is what it read first (start token, prompt), `text` and `produced` come after it.
+
+    The spans of `produced` lie in the prompt with `text` behind it.
+    """
+
+
+@dataclass(frozen=True)
+class Loaded(Generic[Family]):
+    """A model with its tokenizers and card. Many threads may use one at the same time."""
 
     name: str
-    model: EncoderDecoder
+    model: Family
     tokenizers: Tokenizers
     card: Mapping[str, Any]
 
@@ -56,6 +66,46 @@ class Translator:
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+    def _record(
+        self,
+        forward: Callable[[Tensor], Tensor],
+        source: tuple[Token, ...],
+        pieces: tuple[Token, ...],
+        texts: tuple[str, str],
+        edits: Mapping[str, Edit] | None,
+    ) -> Trace:
+        """One forced pass: the decoder reads start and `pieces`, and is asked for `pieces` and end."""
+        read = self._checked((special(START), *pieces))
+        produced = (*pieces, special(END, len(texts[1])))
+        with torch.inference_mode(), tracing(edits) as recording:
+            scores = forward(self._batch(read))[0].double().log_softmax(dim=-1)
+        chosen = scores.gather(1, torch.tensor([[token.id] for token in produced], device=self.device))[:, 0]
+        return Trace(
+            activations=recording.activations,
+            source=source,
+            target=read,
+            produced=produced,
+            log_probabilities=tuple(chosen.tolist()),
+            source_text=texts[0],
+            target_text=texts[1],
+        )
+
+    def _search(self, source: Sequence[Token], size: int, limit: int | None) -> Hypothesis:
+        ids = self._batch(source)
+        return greedy(self.model, ids, limit=limit)[0] if size == 1 else beam(self.model, ids, size, limit)[0]
+
+    def _batch(self, tokens: Sequence[Token]) -> Tensor:
+        return torch.tensor([[token.id for token in tokens]], device=self.device)
+
+    def _checked(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+        if len(tokens) > self.config.max_length:
+            raise TextError(f"the text has {len(tokens)} tokens, the model takes {self.config.max_length}; shorten it")
+        return tokens
+
+
+class Translator(Loaded[EncoderDecoder]):
+    """An encoder-decoder: a source text in, its translation out."""
 
     def source_tokens(self, text: str) -> tuple[Token, ...]:
         """What the encoder reads: the pieces of the text and the end token."""
@@ -89,33 +139,43 @@ class Translator:
             text, pieces = target.text, tuple(token for token in target.produced if not token.special)
         else:
             text, pieces = target, self.tokenizers.target.encode(target)
-        read = self._checked((special(START), *pieces))
-        produced = (*pieces, special(END, len(text)))
-        with torch.inference_mode(), tracing(edits) as recording:
-            logits = self.model(self._batch(tokens), self._batch(read))
-            scores = logits[0].double().log_softmax(dim=-1)
-        chosen = scores.gather(1, torch.tensor([[token.id] for token in produced], device=self.device))[:, 0]
-        return Trace(
-            activations=recording.activations,
-            source=tokens,
-            target=read,
-            produced=produced,
-            log_probabilities=tuple(chosen.tolist()),
-            source_text=source,
-            target_text=text,
+        return self._record(lambda read: self.model(self._batch(tokens), read), tokens, pieces, (source, text), edits)
+
+
+class LanguageModel(Loaded[DecoderOnly]):
+    """A decoder-only model: a prompt in, what may follow it out. There is one sentence, the prompt with what was written on."""
+
+    def source_tokens(self, text: str) -> tuple[Token, ...]:
+        """What the model reads before it writes: the start token and the pieces of the prompt, which may be empty."""
+        return self._checked((special(START), *self.tokenizers.target.encode(text)))
+
+    def generate(self, text: str, beam: int = 1, limit: int | None = None) -> Generation:
+        """Write on after a prompt: greedily, or with a beam of that size."""
+        source = self.source_tokens(text)
+        hypothesis = self._search(source, beam, limit)
+        tokenizer = self.tokenizers.target
+        return Generation(
+            text=tokenizer.decode(hypothesis.ids, after=text)[len(text) :],
+            source=source,
+            produced=tokenizer.produced(hypothesis.ids, after=text),
+            log_probabilities=hypothesis.log_probabilities,
+            stopped="end" if hypothesis.ended else "limit",
         )
 
-    def _search(self, source: Sequence[Token], size: int, limit: int | None) -> Hypothesis:
-        ids = self._batch(source)
-        return greedy(self.model, ids, limit=limit)[0] if size == 1 else beam(self.model, ids, size, limit)[0]
+    def trace(self, source: str, target: str | Translation | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
+        """One forced pass over prompt and continuation, everything recorded; without one, over the model's own greedy output.
 
-    def _batch(self, tokens: Sequence[Token]) -> Tensor:
-        return torch.tensor([[token.id for token in tokens]], device=self.device)
-
-    def _checked(self, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-        if len(tokens) > self.config.max_length:
-            raise TextError(f"the text has {len(tokens)} tokens, the model takes {self.config.max_length}; shorten it")
-        return tokens
+        The trace has no source: both stand in its target, and `source_text` is the prompt alone. A `Generation` is taken token
+        for token; a text typed as `target` is put behind the prompt, and an empty one leaves the prompt alone.
+        """
+        target = self.generate(source) if target is None else target
+        if isinstance(target, Translation):
+            text = source + target.text
+            pieces = tuple(token for token in (*target.source, *target.produced) if not token.special)
+        else:
+            text = f"{source} {target}" if source and target else source or target
+            pieces = self.tokenizers.target.encode(text)
+        return self._record(self.model, (), pieces, (source, text), edits)
 
 
 def choose_device(device: str = "auto") -> torch.device:
@@ -131,10 +191,13 @@ def choose_device(device: str = "auto") -> torch.device:
     return chosen
 
 
-def load(name: str | Path, device: str = "auto") -> Translator:
+def load(name: str | Path, device: str = "auto") -> Translator | LanguageModel:
     """A shipped model by its name (see `available`), or a checkpoint folder by its path."""
     folder = name if isinstance(name, Path) else SHIPPED / name
     if not isinstance(name, Path) and name not in available():
         raise CheckpointError(f"{shown(folder)} holds no model; shipped are: {', '.join(available()) or 'none'}")
     loaded, tokenizers = load_checkpoint(folder, choose_device(device))
-    return Translator(folder.name, loaded, tokenizers, load_card(folder))
+    card = load_card(folder)
+    if isinstance(loaded, DecoderOnly):
+        return LanguageModel(folder.name, loaded, tokenizers, card)
+    return Translator(folder.name, loaded, tokenizers, card)

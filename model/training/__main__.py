@@ -1,11 +1,17 @@
-"""`python -m model.training`: train an encoder-decoder on sentence pairs; stopped at any moment, the same command goes on."""
+"""`python -m model.training`: train an encoder-decoder on sentence pairs, or a decoder-only language model on their source side.
+
+Stopped at any moment, the same command goes on.
+"""
 
 import argparse
 import json
+import math
 import shlex
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -15,16 +21,17 @@ from model.checkpoint import Tokenizers, load_tokenizers, save, weights
 from model.config import ModelConfig
 from model.tokenizer import train_bpe, train_characters
 from model.training import evaluate
-from model.training.data import Batches, examples, read_pairs
+from model.training.data import Batches, Example, examples, read_pairs, sentences
 from model.training.loop import Group, GuidedHead, Log, Run, Settings
-from model.transformer import EncoderDecoder
+from model.transformer import build
 
 
 def arguments(words: list[str] | None = None) -> argparse.Namespace:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(
         prog="python -m model.training",
-        description="Train an encoder-decoder Transformer on sentence pairs. Run the same command again to go on after a stop; "
+        description="Train a Transformer: an encoder-decoder on sentence pairs, or a decoder-only language model on the "
+        "sentences of their source side, each once. Run the same command again to go on after a stop; "
         "start it with torchrun to use several processes.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
@@ -37,7 +44,8 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
         help="TSV files: source, tab, target; further columns are ignored",
     )
     data.add_argument("--valid", type=Path, required=True, help="held-out pairs, all references of a sentence in it")
-    data.add_argument("--languages", nargs=2, default=("en", "fr"), metavar=("SOURCE", "TARGET"))
+    data.add_argument("--languages", nargs="+", default=["en", "fr"], metavar="LANGUAGE",
+                      help="source and target; of a language model its one")  # fmt: skip
     data.add_argument("--swap", action="store_true", help="read the files the other way round: target, tab, source")
     data.add_argument("--tokenizer", choices=("shared-bpe", "bpe-characters", "characters-bpe"), default="shared-bpe",
                       help="one BPE for both sides, or BPE on one and characters on the other, source first")  # fmt: skip
@@ -45,6 +53,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     data.add_argument("--join", type=float, default=0.0, help="share of examples made of two to four pairs")
     data.add_argument("--output", type=Path, required=True, help="folder of the run")
     model = parser.add_argument_group("model")
+    model.add_argument("--family", choices=("encoder-decoder", "decoder-only"), default="encoder-decoder")
     for name, value in (("d-model", 256), ("num-heads", 4), ("d-ff", 1024), ("layers", 3)):
         model.add_argument(f"--{name}", type=int, default=value)
     model.add_argument("--dropout", type=float, default=0.1)
@@ -76,16 +85,15 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def make_tokenizers(folder: Path, pairs: list[tuple[str, str]], kind: str, vocab: int) -> None:
-    """The tokenizers of this run, trained on its pairs the first time."""
+def make_tokenizers(folder: Path, texts: Sequence[list[str]], kind: str, vocab: int) -> None:
+    """The tokenizers of this run, trained the first time on the texts of its sides: source and target, or one language."""
     if (folder / "tokenizer.json").exists() or (folder / "tokenizer.target.json").exists():
         return
-    sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
-    if kind == "shared-bpe":
-        train_bpe([*sources, *targets], vocab).save(folder / "tokenizer.json")
+    if kind == "shared-bpe" or len(texts) == 1:
+        train_bpe([text for side in texts for text in side], vocab).save(folder / "tokenizer.json")
     else:
-        for side, kind_of_side, texts in zip(("source", "target"), kind.split("-"), (sources, targets), strict=True):
-            made = train_bpe(texts, vocab) if kind_of_side == "bpe" else train_characters(texts, minimum=2)
+        for side, kind_of_side, of_side in zip(("source", "target"), kind.split("-"), texts, strict=True):
+            made = train_bpe(of_side, vocab) if kind_of_side == "bpe" else train_characters(of_side, minimum=2)
             made.save(folder / f"tokenizer.{side}.json")
 
 
@@ -96,8 +104,44 @@ def has_bfloat16(device: torch.device) -> bool:
     return bool(torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported())  # type: ignore[no-untyped-call]
 
 
+def translation_check(
+    tokenizers: Tokenizers, valid: list[Example], held_out: list[tuple[str, str]], count: int, language: str
+) -> Callable[[Any], Log]:
+    """What is measured of an encoder-decoder in training: BLEU and chrF of `count` held-out sentences, loss of all pairs."""
+    of_each = evaluate.references(held_out)
+    asked = list(of_each)[:count]
+
+    def check(model: Any) -> Log:
+        outputs = evaluate.translate(model, tokenizers, asked)
+        bleu, chrf = evaluate.score(outputs, [of_each[sentence] for sentence in asked], language)
+        loss = evaluate.loss(model, valid)
+        return {"score": bleu, "bleu": bleu, "chrf": chrf, "loss": loss, "sample": [asked[0], outputs[0]]}
+
+    return check
+
+
+def writing_check(tokenizers: Tokenizers, valid: list[Example], sentence: str) -> Callable[[Any], Log]:
+    """What is measured of a language model in training: loss and perplexity of the held-out sentences."""
+    prompt = " ".join(sentence.split()[:2])
+
+    def check(model: Any) -> Log:
+        loss = evaluate.loss(model, valid)
+        return {
+            "score": -loss,
+            "loss": loss,
+            "perplexity": math.exp(loss),
+            "sample": [prompt, evaluate.write_on(model, tokenizers, prompt)],
+        }
+
+    return check
+
+
 def main(words: list[str] | None = None) -> None:
     options = arguments(words)
+    writes_on = options.family == "decoder-only"
+    if len(options.languages) != (1 if writes_on else 2):
+        needed = "one language" if writes_on else "source and target"
+        sys.exit(f"--languages {' '.join(options.languages)}: --family {options.family} needs {needed}")
     if options.threads:
         torch.set_num_threads(options.threads)
     group = Group.join()
@@ -105,13 +149,15 @@ def main(words: list[str] | None = None) -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     pairs, held_out = read_pairs(options.pairs, options.swap), read_pairs([options.valid], options.swap)
     if group.rank == 0:
-        make_tokenizers(options.output, pairs, options.tokenizer, options.vocab)
+        sides = [[pair[side] for pair in pairs] for side in ((0,) if writes_on else (0, 1))]
+        make_tokenizers(options.output, sides, options.tokenizer, options.vocab)
     group.wait()  # the others read what the first has written
     tokenizers = load_tokenizers(options.output)
-    shared = tokenizers.source is tokenizers.target
+    shared = tokenizers.source is tokenizers.target and not writes_on
     config = ModelConfig(
-        source_vocab_size=len(tokenizers.source), target_vocab_size=len(tokenizers.target), d_model=options.d_model,
-        num_heads=options.num_heads, d_ff=options.d_ff, encoder_layers=options.layers, decoder_layers=options.layers,
+        source_vocab_size=len(tokenizers.source), target_vocab_size=len(tokenizers.target), family=options.family,
+        d_model=options.d_model, num_heads=options.num_heads, d_ff=options.d_ff,
+        encoder_layers=0 if writes_on else options.layers, decoder_layers=options.layers,
         dropout=options.dropout, norm=options.norm, activation=options.activation, positions=options.positions,
         tie=options.tie or ("all" if shared else "target"),
     )  # fmt: skip
@@ -124,33 +170,25 @@ def main(words: list[str] | None = None) -> None:
     )  # fmt: skip
     if settings.guided and options.guide is None:
         sys.exit("--guide-head needs the links to be shown: give --guide FILE")
-    train = examples(pairs, tokenizers.source, tokenizers.target, options.guide if settings.guided else None)
-    valid = examples(held_out, tokenizers.source, tokenizers.target)
-    of_each = evaluate.references(held_out)
-    sentences = list(of_each)[: options.check_sentences]
+    if writes_on:
+        train, valid = (sentences([source for source, _ in part], tokenizers.target) for part in (pairs, held_out))
+        check = writing_check(tokenizers, valid, held_out[0][0])
+    else:
+        train = examples(pairs, tokenizers.source, tokenizers.target, options.guide if settings.guided else None)
+        valid = examples(held_out, tokenizers.source, tokenizers.target)
+        check = translation_check(tokenizers, valid, held_out, options.check_sentences, options.languages[1])
     torch.manual_seed(settings.seed)
-    model = EncoderDecoder(config).to(device)
+    model = build(config).to(device)
 
     bar = tqdm(total=options.steps, disable=group.rank > 0, dynamic_ncols=True, mininterval=1.0)
-
-    def check(model: EncoderDecoder) -> Log:
-        outputs = evaluate.translate(model, tokenizers, sentences)
-        bleu, chrf = evaluate.score(outputs, [of_each[sentence] for sentence in sentences], options.languages[1])
-        return {
-            "score": bleu,
-            "bleu": bleu,
-            "chrf": chrf,
-            "loss": evaluate.loss(model, valid),
-            "sample": [sentences[0], outputs[0]],
-        }
 
     def report(log: Log) -> None:
         bar.n = log["step"]
         if "check" in log:
             source, output = log["check"]["sample"]
-            bar.write(
-                f"step {log['step']}: BLEU {log['check']['bleu']:.1f}, loss {log['check']['loss']:.3f} | {source} -> {output}"
-            )
+            names = {"bleu": "BLEU", "perplexity": "perplexity", "loss": "loss"}
+            measured = ", ".join(f"{name} {log['check'][key]:.3f}" for key, name in names.items() if key in log["check"])
+            bar.write(f"step {log['step']}: {measured} | {source} -> {output}")
             bar.set_description_str(output[:40])
         else:
             bar.set_postfix(loss=f"{log['loss']:.3f}", refresh=False)
@@ -179,7 +217,8 @@ def finish(run: Run, tokenizers: Tokenizers, config: ModelConfig) -> None:
         for name, parameter in weights(run.model).items():
             parameter.copy_(averaged[name])
     score = run.check(run.model)["score"]
-    chosen = averaged if score >= (run.progress.best or 0.0) else best
+    assert run.progress.best is not None
+    chosen = averaged if score >= run.progress.best else best
     save(run.folder / "checkpoint", chosen, config, tokenizers)
     kind = "average of the last snapshots" if chosen is averaged else f"step {run.progress.best_step}"
     print(f"average {score:.2f}, best single {run.progress.best:.2f}; {run.folder / 'checkpoint'} holds the {kind}")

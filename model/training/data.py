@@ -1,4 +1,7 @@
-"""Sentence pairs: from TSV files to batches of about equal length, the same for one seed wherever a run was stopped."""
+"""Sentence pairs, or sentences of one language: from TSV files to batches of about equal length.
+
+They are the same for one seed, wherever a run was stopped.
+"""
 
 import itertools
 import random
@@ -7,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.alignment.words import of_tokens
 from model.tokenizer import END, PADDING, START, Tokenizer
@@ -16,26 +19,43 @@ from model.training.guide import read_lines, read_links
 
 @dataclass(frozen=True)
 class Example:
-    """One pair as ids, without special tokens; `links` are (target piece, source piece), 0-based."""
+    """One pair as ids, without special tokens; `links` are (target piece, source piece), 0-based.
 
-    source: tuple[int, ...]
+    A sentence for a language model has no `source`: it is None.
+    """
+
+    source: tuple[int, ...] | None
     target: tuple[int, ...]
     links: tuple[tuple[int, int], ...] = ()
 
     def __add__(self, other: "Example") -> "Example":
         """Two pairs joined into a longer one."""
+        if self.source is None or other.source is None:
+            return Example(None, self.target + other.target)
         moved = ((target + len(self.target), source + len(self.source)) for target, source in other.links)
         return Example(self.source + other.source, self.target + other.target, (*self.links, *moved))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded ids: the decoder reads `target` (start, y1, ...) and is asked for `produced` (y1, ..., end)."""
+    """Padded ids: the decoder reads `target` (start, y1, ...) and is asked for `produced` (y1, ..., end).
 
-    source: Tensor
+    Without `source` it is a batch for a language model.
+    """
+
+    source: Tensor | None
     target: Tensor
     produced: Tensor
     links: Tensor | None  # bool (batch, target, source) for the rows that produce
+
+    def logits(self, model: nn.Module) -> Tensor:
+        """One forced pass of a model of either family: (batch, target, vocab)."""
+        target_mask = self.target != PADDING
+        if self.source is None:
+            logits: Tensor = model(self.target, target_mask)
+        else:
+            logits = model(self.source, self.target, self.source != PADDING, target_mask)
+        return logits
 
     def links_of(self, row: str) -> Tensor:
         """Links for guided rows: of the word that a row produces, or of the one that it reads."""
@@ -87,6 +107,11 @@ def examples(pairs: Sequence[tuple[str, str]], source: Tokenizer, target: Tokeni
     return result
 
 
+def sentences(texts: Sequence[str], tokenizer: Tokenizer) -> list[Example]:
+    """Sentences of one language for a language model, each once."""
+    return [Example(None, tuple(ids)) for ids in tokenizer.ids(list(dict.fromkeys(texts)))]
+
+
 @dataclass(frozen=True)
 class Batches:
     """An endless, seeded stream of batches, each of at most `tokens` source and `tokens` target tokens, padding counted.
@@ -119,11 +144,11 @@ class Batches:
             first, *rest = (self.examples[index] for index in order[at : at + count])
             pool.append(sum(rest, first))
             at += count
-        pool.sort(key=lambda example: (len(example.target), len(example.source)))  # stable: shuffled among equals
+        pool.sort(key=lambda example: (len(example.target), len(example.source or ())))  # stable: shuffled among equals
         batches: list[list[Example]] = [[]]
         longest = 0
         for example in pool:
-            length = max(len(example.target), len(example.source)) + 1
+            length = max(len(example.target), len(example.source or ())) + 1
             longest = max(longest, length)
             if batches[-1] and (len(batches[-1]) + 1) * longest > self.tokens:
                 batches.append([])
@@ -142,17 +167,19 @@ class Batches:
 
 def collate(batch: Sequence[Example], guided: bool = False, device: torch.device | str = "cpu") -> Batch:
     """Pad to the longest on the right; the source ends with the end token, the target begins with start."""
-    source = pad([(*example.source, END) for example in batch])
+    sources = [(*example.source, END) for example in batch if example.source is not None]
+    source = pad(sources).to(device) if sources else None
     target = pad([(START, *example.target) for example in batch])
     produced = pad([(*example.target, END) for example in batch])
     links = None
     if guided:
+        assert source is not None  # heads of cross-attention are guided
         links = torch.zeros(len(batch), target.shape[1], source.shape[1], dtype=torch.bool)
         places = [(b, t, s) for b, example in enumerate(batch) for t, s in example.links]
         if places:
             links[tuple(torch.tensor(places).T)] = True
         links = links.to(device)
-    return Batch(source.to(device), target.to(device), produced.to(device), links)
+    return Batch(source, target.to(device), produced.to(device), links)
 
 
 def pad(rows: Sequence[Sequence[int]]) -> Tensor:

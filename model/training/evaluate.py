@@ -1,4 +1,4 @@
-"""How good a model is: loss on held-out pairs, BLEU and chrF against every reference of a sentence."""
+"""How good a model is: loss on held-out pairs or sentences, BLEU and chrF against every reference of a sentence."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,22 +9,21 @@ from sacrebleu.metrics.chrf import CHRF
 
 from model.checkpoint import Tokenizers
 from model.decoding import greedy
-from model.tokenizer import END, PADDING
+from model.tokenizer import END, PADDING, START
 from model.training.data import Example, collate, pad
 from model.training.loss import summed_cross_entropy
-from model.transformer import EncoderDecoder
+from model.transformer import DecoderOnly, EncoderDecoder
 
 
 @torch.inference_mode()
-def loss(model: EncoderDecoder, examples: Sequence[Example], batch: int = 64) -> float:
+def loss(model: EncoderDecoder | DecoderOnly, examples: Sequence[Example], batch: int = 64) -> float:
     """Unsmoothed cross-entropy per target token, in nats, dropout off."""
     model.eval()
     ordered = sorted(examples, key=lambda example: len(example.target))
     total, count = 0.0, 0
     for at in range(0, len(ordered), batch):
         part = collate(ordered[at : at + batch], device=device_of(model))
-        logits = model(part.source, part.target, part.source != PADDING, part.target != PADDING)
-        total += float(summed_cross_entropy(logits, part.produced, 0.0, PADDING))
+        total += float(summed_cross_entropy(part.logits(model), part.produced, 0.0, PADDING))
         count += int((part.produced != PADDING).sum())
     return total / count
 
@@ -43,7 +42,14 @@ def translate(model: EncoderDecoder, tokenizers: Tokenizers, sentences: Sequence
     return result
 
 
-def device_of(model: EncoderDecoder) -> torch.device:
+def write_on(model: DecoderOnly, tokenizers: Tokenizers, prompt: str, limit: int = 30) -> str:
+    """The prompt with its greedy continuation."""
+    model.eval()
+    ids = torch.tensor([[START, *tokenizers.target.ids([prompt])[0]]], device=device_of(model))
+    return tokenizers.target.decode(greedy(model, ids, limit=limit)[0].ids, after=prompt)
+
+
+def device_of(model: EncoderDecoder | DecoderOnly) -> torch.device:
     return next(model.parameters()).device
 
 

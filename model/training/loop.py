@@ -21,7 +21,7 @@ from model.trace import tracing
 from model.training.data import Batch, Batches, Example, collate
 from model.training.loss import summed_cross_entropy, summed_guide
 from model.training.schedule import cooldown, noam
-from model.transformer import EncoderDecoder
+from model.transformer import DecoderOnly, EncoderDecoder
 
 Log = dict[str, Any]
 
@@ -116,10 +116,10 @@ def update(
     """
     paths = frozenset(head.path for head in settings.guided)
     precision: AbstractContextManager[Any] = (
-        torch.autocast(batch.source.device.type, torch.bfloat16) if settings.autocast else nullcontext()
+        torch.autocast(batch.target.device.type, torch.bfloat16) if settings.autocast else nullcontext()
     )
     with tracing(only=paths) if paths else nullcontext() as recording, precision:
-        logits = model(batch.source, batch.target, batch.source != PADDING, batch.target != PADDING)
+        logits = batch.logits(model)
     entropy = summed_cross_entropy(logits, batch.produced, settings.smoothing, PADDING) * counts
     tokens = (batch.produced != PADDING).sum() * counts
     guides, rows = entropy.new_zeros(()), tokens.new_zeros(())
@@ -160,16 +160,18 @@ class Run:
     """A training in a folder: `state.pt` to resume from, `log.jsonl`, `best.safetensors` and the last `snapshots/`."""
 
     folder: Path
-    model: EncoderDecoder
+    model: EncoderDecoder | DecoderOnly
     batches: Batches
     settings: Settings
-    check: Callable[[EncoderDecoder], Log]  # measures the model; must contain "score", higher is better
+    check: Callable[[Any], Log]  # measures the model; must contain "score", higher is better
     group: Group = field(default_factory=Group)
     report: Callable[[Log], None] = lambda log: None
     device: torch.device | str = "cpu"
 
     def __post_init__(self) -> None:
         layers, heads = self.model.config.decoder_layers, self.model.config.num_heads
+        if self.settings.guided and isinstance(self.model, DecoderOnly):
+            raise ValueError("a decoder-only model has no cross-attention whose heads could be guided; leave --guide-head out")
         for guided in self.settings.guided:
             if not (0 <= guided.layer < layers and 0 <= guided.head < heads):
                 raise ValueError(

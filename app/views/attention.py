@@ -9,7 +9,7 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.components.matrices import matrices, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, picture, rows
 from app.views.anatomy import Anatomy, Export, Formula, Section, open_page, tell
 from app.views.attention_edit import edit_block
 from app.views.attention_questions import questions
@@ -23,7 +23,6 @@ from model.trace import Trace
 from model.translator import Translator
 
 PICTURE = "attention_steps"
-ROWS = ("produced", "read")
 
 
 def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
@@ -69,7 +68,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, steps: 
     picture.name_guided(atlas)
 
 
-def choose_place(atlas: Translator, steps: HeadSteps) -> str:
+def choose_place(atlas: Translator, steps: HeadSteps) -> rows.Named:
     """Attention, layer and head, the same that other pages look at; in the decoder also what names its rows (returned)."""
     place: dict[str, str | int] = {"attention": steps.attention, "layer": steps.layer, "head": steps.head}
     layers = atlas.config.encoder_layers if steps.attention.startswith("encoder") else atlas.config.decoder_layers
@@ -79,13 +78,8 @@ def choose_place(atlas: Translator, steps: HeadSteps) -> str:
         _choice(atlas, "layer", range(layers), place)
         _choice(atlas, "head", range(atlas.config.num_heads), place)
         if steps.spans["query"] != "target":
-            return ROWS[0]
-        names = {row: text(f"attention_map.row_{row}") for row in ROWS}
-        chosen = st.segmented_control(
-            text("attention_map.row"), ROWS, default=ROWS[0], format_func=names.__getitem__, key="row", bind="query-params",
-            required=True,
-        )  # fmt: skip
-    return chosen or ROWS[0]
+            return rows.ROWS[0]
+        return rows.choose()
 
 
 def _choice(
@@ -122,8 +116,8 @@ def follow(atlas: Translator) -> None:
 
 def where(atlas: Translator, steps: HeadSteps) -> None:
     """Which head this is, and whose numbers X and M are."""
-    (rows, columns), kind = steps.weights.shape, "cross" if steps.attention == CROSS else "self"
-    values: dict[str, object] = {"layer": steps.layer + 1, "head": steps.head + 1, "rows": rows, "columns": columns}
+    (length, columns), kind = steps.weights.shape, "cross" if steps.attention == CROSS else "self"
+    values: dict[str, object] = {"layer": steps.layer + 1, "head": steps.head + 1, "rows": length, "columns": columns}
     values["path"] = html.Ours(steps.path)
     values["input"] = html.Ours(analysis.input_path(atlas.config, steps.attention, steps.layer))
     if kind == "self":
@@ -136,7 +130,7 @@ def where(atlas: Translator, steps: HeadSteps) -> None:
 
 def equations(trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> list[Formula]:
     (row, column), dimension = cell, steps.largest_dimension(cell[0])
-    query = trace.produced if steps.spans["query"] == "target" else trace.source
+    query = rows.asking(trace, steps.spans["query"], rows.named())
     key = trace.tokens(steps.spans["key"])
     return [
         Formula(

@@ -8,10 +8,10 @@ from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.components.matrices.payload import Law, Role
 from app.text import section, text
-from app.views import attention_cells, html, picture
+from app.views import attention_cells, html, picture, rows
 from app.views import attention_effects as effects
 from app.views.anatomy import tell
-from app.views.attention_what_if import axes_of
+from app.views.attention_scenes import axes_of
 from model.analysis import cells as cell_edits
 from model.analysis import edited, telling
 from model.analysis.cells import CellEdit
@@ -78,14 +78,14 @@ def by_numbers(trace: Trace, place: session.Place) -> tuple[str, int, int]:
 
 def cell_now(trace: Trace, place: session.Place, found: Recomputed | None, kind: str, row: int, column: int) -> None:
     """What the cell holds that the boxes name, and what it held before the edits."""
-    rows, keys = axes_of(trace, place)
+    asking, keys = axes(trace, place)
     value = float(trace[f"{place.path}.{kind}"].tensor[0, place.head, row, column])
     now = float(found.matrices[kind].after[row, column]) if found else value
     html.prose(
         f"attention_edit.cell_{'query' if kind == 'query' else 'pair'}{'' if now == value else '_edited'}",
         kind="quiet",
         row=row,
-        query=(rows.labels or ())[row],
+        query=(asking.labels or ())[row],
         column=column,
         token="" if kind == "query" else (keys.labels or ())[column],
         value=html.number(now, 4),
@@ -105,8 +105,8 @@ def suggestion(selection: session.Selection, atlas: Translator, trace: Trace, pl
             "word": trace.produced[found.least_sure].label,
         }
         if found.cell:
-            rows, keys = axes_of(trace, place)
-            values |= {"row": found.cell.row, "query": (rows.labels or ())[found.cell.row], "column": found.cell.column}
+            asking, keys = axes(trace, place)
+            values |= {"row": found.cell.row, "query": (asking.labels or ())[found.cell.row], "column": found.cell.column}
             values |= {"token": (keys.labels or ())[found.cell.column], "changed": found.row}
             attention_cells.show(found.cell, session.Remark(FOUND, values))
             return
@@ -117,6 +117,11 @@ def suggestion(selection: session.Selection, atlas: Translator, trace: Trace, pl
         attention_cells.show(None, session.Remark(f"attention_edit.found_{'elsewhere' if other else 'nowhere'}", values))
 
     st.button(text("attention_edit.find"), on_click=look, key="edit_find", icon=":material/search:")
+
+
+def axes(trace: Trace, place: session.Place) -> tuple[Axis, Axis]:
+    """Rows and keys of the head, rows named as in the picture above."""
+    return axes_of(trace, trace[f"{place.path}.weights"].spans, rows.named())
 
 
 # ----- the head, before and after
@@ -134,6 +139,7 @@ def draw(
         name="edit",
     )
     matrices(message, key=PICTURE, on_edit=attention_cells.from_picture(PICTURE, trace, place))
+    html.prose(rows.convention(place.attention), kind="quiet")
     html.prose("attention_edit.rows_note", kind="quiet")
 
 
@@ -167,7 +173,7 @@ def _marked(scene: str, last: CellEdit) -> tuple[int, int]:
 
 def matrices_of(trace: Trace, place: session.Place, found: Recomputed | None) -> list[Matrix]:
     """The head's matrices, with what they were before where something was edited."""
-    (rows, keys), width = axes_of(trace, place), Axis("d_k")
+    (asking, keys), width = axes(trace, place), Axis("d_k")
     hidden = trace[f"{place.path}.masked"].tensor[0, place.head] == -math.inf
 
     def made(name: str, columns: Axis, title: str, role: Role = "plain", *, mask: bool = False, editable: bool = True) -> Matrix:
@@ -179,7 +185,7 @@ def matrices_of(trace: Trace, place: session.Place, found: Recomputed | None) ->
         return Matrix(
             name,
             after,
-            keys if name == "value" else rows,
+            keys if name == "value" else asking,
             columns,
             title,
             role,
@@ -201,8 +207,8 @@ def matrices_of(trace: Trace, place: session.Place, found: Recomputed | None) ->
 
 def list_of(trace: Trace, place: session.Place, cells: tuple[CellEdit, ...], found: Recomputed) -> None:
     """The changes in order, with undo and reset; the sums of rows of weights that were changed."""
-    rows, keys = axes_of(trace, place)
-    row_labels, key_labels = rows.labels or (), keys.labels or ()
+    asking, keys = axes(trace, place)
+    row_labels, key_labels = asking.labels or (), keys.labels or ()
     with st.container(key="edit_list"):
         html.bullets(
             [

@@ -5,7 +5,7 @@ import streamlit as st
 from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, picture, rows
 from model.analysis import edited
 from model.analysis.cells import CellEdit
 from model.analysis.edited import Recomputed, Travelled
@@ -62,12 +62,12 @@ def travelled(selection: session.Selection, trace: Trace, place: session.Place, 
 
 def _stream(trace: Trace, stack: str, entries: tuple[Travelled, ...]) -> Matrix:
     sentence = "source" if stack == "encoder" else "target"
-    tokens = trace.source if stack == "encoder" else trace.produced
+    tokens = rows.asking(trace, sentence, rows.named())
     return Matrix(
         stack,
         edited.positions(entries),
         Axis(text("attention_edit.sublayer"), [_sublayer(stack, at, long=False) for at in range(len(entries))]),
-        Axis(text(f"attention.axis_{sentence}"), [token.label for token in tokens], "source" if stack == "encoder" else "target"),
+        rows.axis(text(f"attention.axis_{sentence}"), sentence, tokens),
         "‖Δx‖",
         path=f"{stack}.layers.*.residual.*",
     )

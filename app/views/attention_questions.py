@@ -1,7 +1,8 @@
 """What students ask when they see the steps, answered with the numbers of this head."""
 
 from app.text import text
-from app.views import html
+from app.views import html, rows
+from app.views.attention_scenes import masking
 from app.views.attention_tables import shape
 from model.analysis import steps as analysis
 from model.analysis.steps import CROSS, HeadSteps
@@ -14,11 +15,11 @@ def questions(trace: Trace, steps: HeadSteps, row: int) -> None:
     """Why the root, why minus infinity, what the split does, why a row is there before its word, who gives what."""
     _ask("scale", **_scaling(trace, steps, row))
     _ask("mask")
-    if steps.hidden:
-        html.prose("attention.answer_mask_causal", hidden=steps.hidden, cells=steps.weights.numel())
-    else:
-        html.prose("attention.answer_mask_open")
-    _ask("split", **_split(steps))
+    counts = {"hidden": steps.hidden, "cells": steps.weights.numel()} if steps.hidden else {}
+    html.prose(f"attention.answer_mask_{masking(steps)}", **counts)
+    shapes, elsewhere = _split(steps)
+    _ask("split", **shapes)
+    html.prose(f"attention.answer_reshape_{'elsewhere' if elsewhere else 'same'}", split=shapes["split"], **elsewhere)
     _ask("first", start=trace.target[0].label, first=trace.produced[0].label)
     html.table(
         {text("attention.row"): "number", text("attention.reads"): "word", text("attention.produces"): "word"},
@@ -29,9 +30,9 @@ def questions(trace: Trace, steps: HeadSteps, row: int) -> None:
         text("attention.answer_first_caption"),
     )
     html.heading("attention.ask_sides")
-    rows, columns = steps.weights.shape
+    length, columns = steps.weights.shape
     side = "cross" if steps.attention == CROSS else steps.attention.partition(".")[0]
-    html.prose(f"attention.answer_sides_{side}", rows=rows, columns=columns)
+    html.prose(f"attention.answer_sides_{side}", rows=length, columns=columns)
 
 
 def _ask(name: str, **values: object) -> None:
@@ -41,7 +42,7 @@ def _ask(name: str, **values: object) -> None:
 
 def _scaling(trace: Trace, steps: HeadSteps, row: int) -> dict[str, object]:
     measured = analysis.scaling(steps, row)
-    asking = trace.produced if steps.spans["query"] == "target" else trace.source
+    asking = rows.asking(trace, steps.spans["query"], rows.named())
     return {
         "head_dim": steps.query.shape[1],
         "scale": html.number(steps.scale),
@@ -53,15 +54,13 @@ def _scaling(trace: Trace, steps: HeadSteps, row: int) -> dict[str, object]:
     }
 
 
-def _split(steps: HeadSteps) -> dict[str, object]:
-    """The shapes, and one row that a plain reshape would fill with the numbers of another position."""
+def _split(steps: HeadSteps) -> tuple[dict[str, object], dict[str, object]]:
+    """The shapes; and one row that a plain reshape would fill with the numbers of another position, if it fills any so."""
     (length, d_model), heads = steps.x.shape, len(steps.contexts)
     row = min(1, length - 1)
     position, taken = analysis.reshape_reads(heads, length, 0, row)
-    return {
+    shapes: dict[str, object] = {
         "flat": html.Ours(shape((length, d_model))),
         "split": html.Ours(shape((heads, length, steps.query.shape[1]))),
-        "row": row,
-        "position": position,
-        "other": taken + 1,
     }
+    return shapes, {} if (position, taken) == (row, 0) else {"row": row, "position": position, "other": taken + 1}

@@ -1,6 +1,6 @@
 """The steps of one head as scenes of real matrices: what stands beside what, how it is labelled, what is said of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -8,7 +8,8 @@ from torch import Tensor
 from app.components.matrices import Axis, Matrix, Scene
 from app.components.matrices.payload import Law
 from app.text import text
-from app.views import html
+from app.views import html, rows
+from model.analysis.purpose import DECODER
 from model.analysis.steps import CROSS, HeadSteps, Projection, Scaling
 from model.trace import Trace
 
@@ -25,56 +26,55 @@ class Labels:
     head: Axis
 
 
-def labels(trace: Trace, steps: HeadSteps, row: str) -> Labels:
-    """`row` is "produced" or "read", and counts in the decoder only."""
-    asking = trace.produced if row == "produced" and steps.spans["query"] == "target" else trace.tokens(steps.spans["query"])
-    return Labels(
-        _tokens(steps.spans["query"], [token.label for token in asking]),
-        _tokens(steps.spans["key"], [token.label for token in trace.tokens(steps.spans["key"])]),
-        Axis("d_model"),
-        Axis("d_k"),
+def labels(trace: Trace, steps: HeadSteps, row: rows.Named) -> Labels:
+    """What names a row of the decoder is for the visitor to choose."""
+    return Labels(*axes_of(trace, steps.spans, row), Axis("d_model"), Axis("d_k"))
+
+
+def axes_of(trace: Trace, spans: Mapping[str, str], row: rows.Named) -> tuple[Axis, Axis]:
+    """Rows and keys of one attention, from the sentences that its weights run along."""
+    asking = rows.asking(trace, spans["query"], row)
+    return (
+        rows.axis(text(f"attention.axis_{spans['query']}"), spans["query"], asking),
+        rows.axis(text(f"attention.axis_{spans['key']}"), spans["key"], trace.tokens(spans["key"])),
     )
-
-
-def _tokens(sentence: str, names: Sequence[str]) -> Axis:
-    return Axis(text(f"attention.axis_{sentence}"), names, "source" if sentence == "source" else "target")
 
 
 def matrices_of(steps: HeadSteps, axes: Labels) -> list[Matrix]:
     """Every matrix that a scene shows, each once."""
-    rows, keys, width, head = axes.rows, axes.keys, axes.width, axes.head
+    asking, keys, width, head = axes.rows, axes.keys, axes.width, axes.head
     query, key = steps.compared
     turned = steps.query_rotated is not None
     names = ("Q′", "K′") if turned else ("Q", "K")
     ending = "_rotated" if turned else ""
     found = [
-        Matrix("x", steps.x, rows, width, "X"),
+        Matrix("x", steps.x, asking, width, "X"),
         *_projection("query", steps.to_query, axes, "W_Q", "b_Q"),
         *_projection("key", steps.to_key, axes, "W_K", "b_K"),
         *_projection("value", steps.to_value, axes, "W_V", "b_V"),
-        Matrix("all_queries", steps.all_queries, rows, width, text("attention.all_heads"), role="query"),
-        Matrix("query", steps.query, rows, head, "Q", role="query", path=f"{steps.path}.query"),
+        Matrix("all_queries", steps.all_queries, asking, width, text("attention.all_heads"), role="query"),
+        Matrix("query", steps.query, asking, head, "Q", role="query", path=f"{steps.path}.query"),
         Matrix("key", steps.key, keys, head, "K", role="key", path=f"{steps.path}.key"),
         Matrix("value", steps.value, keys, head, "V", role="value", path=f"{steps.path}.value"),
         Matrix("key_t", key.mT, head, keys, f"{names[1]}ᵀ", role="key", path=f"{steps.path}.key{ending}"),
-        Matrix("products", steps.products, rows, keys, f"{names[0]} {names[1]}ᵀ", role="scores"),
-        Matrix("scores", steps.scores, rows, keys, "S", role="scores", path=f"{steps.path}.scores"),
+        Matrix("products", steps.products, asking, keys, f"{names[0]} {names[1]}ᵀ", role="scores"),
+        Matrix("scores", steps.scores, asking, keys, "S", role="scores", path=f"{steps.path}.scores"),
         Matrix(
-            "masked", steps.masked, rows, keys, "S + B", role="scores", masked=~steps.allowed, path=f"{steps.path}.masked"
+            "masked", steps.masked, asking, keys, "S + B", role="scores", masked=~steps.allowed, path=f"{steps.path}.masked"
         ),
         Matrix(
-            "weights", steps.weights, rows, keys, "A", role="weights", scale="unit", masked=~steps.allowed,
+            "weights", steps.weights, asking, keys, "A", role="weights", scale="unit", masked=~steps.allowed,
             path=f"{steps.path}.weights",
         ),
         *(
-            Matrix(f"context_{at}", part, rows, head, text("attention.of_head", head=at + 1))
+            Matrix(f"context_{at}", part, asking, head, text("attention.of_head", head=at + 1))
             for at, part in enumerate(steps.contexts)
         ),
-        Matrix("context", steps.context, rows, head, "A V", path=f"{steps.path}.context"),
-        Matrix("concat", steps.concat, rows, width, "Concat"),
+        Matrix("context", steps.context, asking, head, "A V", path=f"{steps.path}.context"),
+        Matrix("concat", steps.concat, asking, width, "Concat"),
         Matrix("w_output", steps.weight_output, width, width, "W_O"),
         *_row("b_output", steps.bias_output, width, "b_O"),
-        Matrix("output", steps.output, rows, width, "O", path=f"{steps.path}.output"),
+        Matrix("output", steps.output, asking, width, "O", path=f"{steps.path}.output"),
     ]  # fmt: skip
     if steps.attention != CROSS:
         # In self-attention the keys' X is the same tensor; its rows are tokens that are read, whatever names the queries.
@@ -83,7 +83,7 @@ def matrices_of(steps: HeadSteps, axes: Labels) -> list[Matrix]:
         found.append(Matrix("memory", steps.memory, keys, width, "M", path="encoder.output"))
     if turned:
         found += [
-            Matrix("query_rotated", query, rows, head, names[0], role="query", path=f"{steps.path}.query_rotated"),
+            Matrix("query_rotated", query, asking, head, names[0], role="query", path=f"{steps.path}.query_rotated"),
             Matrix("key_rotated", key, keys, head, names[1], role="key", path=f"{steps.path}.key_rotated"),
         ]
     return found
@@ -133,12 +133,19 @@ def scenes_of(steps: HeadSteps, measured: Scaling, row: int, column: int) -> lis
         ),
         scene("score", [asked, TIMES, "key_t", EQUALS, "products"], "product", cell),
         scene("scale", ["products", ARROW, "scores"], "scaled", cell, value=steps.factor),
-        scene("mask", ["scores", ARROW, "masked"], "mask", cell, "mask_causal" if steps.hidden else "mask_open"),
+        scene("mask", ["scores", ARROW, "masked"], "mask", cell, f"mask_{masking(steps)}"),
         scene("softmax", ["masked", ARROW, "weights"], "softmax", cell),
         scene("sum", ["weights", TIMES, "value", EQUALS, "context"], "product", (row, dimension)),
         scene("concat", _joined("context", len(steps.contexts), "concat"), "concat", (row, first + dimension)),
         scene("output", linear("concat", "output", "output", steps.bias_output), "product", (row, 0)),
     ]
+
+
+def masking(steps: HeadSteps) -> str:
+    """What there is to say of the mask: it hides cells; it has nothing to hide in a single row; nothing is masked here."""
+    if steps.hidden:
+        return "causal"
+    return "single" if steps.attention == DECODER else "open"
 
 
 def _joined(name: str, heads: int, result: str) -> list[str]:

@@ -10,7 +10,8 @@ from app.components.curves import Chart, Series, curves
 from app.components.curves import pack as pack_chart
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, picture, rows
+from app.views.attention_scenes import axes_of
 from model.analysis import variants
 from model.analysis.variants import Measured
 from model.trace import Trace
@@ -35,9 +36,9 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace, place
         root=html.number(math.sqrt(config.head_dim)),
         root_model=html.number(math.sqrt(config.d_model)),
     )
-    rows, keys = axes_of(trace, place)
-    maps(selection, trace, place, measured, name, (rows, keys))
-    {"queries": sums, "reshape": moved}.get(variant, softness)(selection, atlas, trace, place, measured, rows.labels or ())
+    asking, keys = axes_of(trace, trace[f"{place.path}.weights"].spans, rows.named())
+    maps(selection, trace, place, measured, name, (asking, keys))
+    {"queries": sums, "reshape": moved}.get(variant, softness)(selection, atlas, trace, place, measured, asking.labels or ())
     damage(selection, place, variant, measured)
 
 
@@ -63,20 +64,6 @@ def chosen_variant() -> tuple[str, str]:
     return variant, names[variant]
 
 
-def axes_of(trace: Trace, place: session.Place) -> tuple[Axis, Axis]:
-    """Rows under the token that they produce, in the decoder; keys under the token that is read."""
-    spans = trace[f"{place.path}.weights"].spans
-    asking = trace.produced if spans["query"] == "target" else trace.source
-
-    def axis(sentence: str, labels: Sequence[str]) -> Axis:
-        return Axis(text(f"attention.axis_{sentence}"), labels, "source" if sentence == "source" else "target")
-
-    return (
-        axis(spans["query"], [token.label for token in asking]),
-        axis(spans["key"], [token.label for token in trace.tokens(spans["key"])]),
-    )
-
-
 def maps(
     selection: session.Selection, trace: Trace, place: session.Place, measured: Measured, name: str, axes: tuple[Axis, Axis]
 ) -> None:
@@ -93,6 +80,7 @@ def maps(
     scene = Scene("maps", name, ("right", "wrong"), note=text("attention_what_if.maps_note"))
     message = pack([scene], shown, text=section("matrices"), caption=picture.caption(selection, trace), name="what_if")
     matrices(message, key="what_if_maps")
+    html.prose(rows.convention(place.attention), kind="quiet")
 
 
 Labels = Sequence[str]

@@ -11,10 +11,10 @@ from app.charts.archive import npz
 from app.components.mask_painter import mask_painter
 from app.components.mask_painter import pack as pack_painter
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, picture, rows
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.masks_batch import conventions, together
-from app.views.masks_effect import Named, effect
+from app.views.masks_effect import effect
 from app.views.masks_wrong import formats, four_ways, what_if
 from model import attention_mask
 from model.analysis import masking, painted
@@ -26,7 +26,6 @@ from model.translator import Translator
 
 PAINTER = "mask_painter"
 SCOPES = ("all", "layer", "head")
-ROWS: tuple[Named, ...] = ("produced", "read")
 
 
 def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
@@ -39,7 +38,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         export=Export(f"{selection.model}-masks.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
             Section("masks.batch_title", lambda: together(selection, atlas, place)),
-            Section("masks.ways_title", lambda: four_ways(selection, trace, place, mask, named())),
+            Section("masks.ways_title", lambda: four_ways(selection, trace, place, mask, rows.named())),
             Section("masks.formats_title", lambda: aside("formats", "hidden", formats)),
             Section(
                 "masks.conventions_title",
@@ -119,7 +118,7 @@ def attention_name(place: session.Place) -> str:
     return text(f"attention_map.{place.attention.replace('.', '_')}")
 
 
-def choose(atlas: Translator, place: session.Place) -> tuple[str, Named]:
+def choose(atlas: Translator, place: session.Place) -> tuple[str, rows.Named]:
     """Which self-attention, layer and head; where the painted mask is put on and what names a row of the decoder (returned)."""
     layers = atlas.config.encoder_layers if place.attention.startswith("encoder") else atlas.config.decoder_layers
     kinds = {kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in painted.ATTENTIONS}
@@ -133,23 +132,8 @@ def choose(atlas: Translator, place: session.Place) -> tuple[str, Named]:
             text("masks.scope"), SCOPES, default=SCOPES[0], format_func=names.__getitem__, key="scope", bind="query-params",
             required=True,
         )  # fmt: skip
-        row = name_rows() if place.attention.startswith("decoder") else ROWS[0]
+        row = rows.choose() if place.attention.startswith("decoder") else rows.ROWS[0]
     return chosen or SCOPES[0], row
-
-
-def name_rows() -> Named:
-    """Whether the token produced or the token read names a row of the decoder, as on the other pages."""
-    names = {row: text(f"attention_map.row_{row}") for row in ROWS}
-    chosen = st.segmented_control(
-        text("attention_map.row"), ROWS, default=ROWS[0], format_func=names.__getitem__, key="row", bind="query-params",
-        required=True,
-    )  # fmt: skip
-    return "read" if chosen == "read" else "produced"
-
-
-def named() -> Named:
-    """What `name_rows` was told, for the parts below the stage."""
-    return "read" if st.session_state.get("row") == "read" else "produced"
 
 
 def _coordinate(atlas: Translator, place: session.Place, name: str, names: Mapping[Any, str]) -> None:

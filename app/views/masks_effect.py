@@ -1,27 +1,22 @@
 """What a painted mask does: weights of a head, loss of the same translation, each row's first choice, a new translation."""
 
-from typing import Literal
-
 import streamlit as st
 
 from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, picture, rows
+from app.views.rows import Named
 from model.analysis import painted
 from model.trace import Trace
-
-Named = Literal["produced", "read"]
 
 
 def axes(trace: Trace, place: session.Place, row: Named) -> tuple[Axis, Axis]:
     """Rows and columns of a self-attention: keys are tokens read, rows of the decoder named by what they produce or read."""
-    if place.attention.startswith("encoder"):
-        read = Axis(text("masks.axis_read"), [token.label for token in trace.source], "source")
-        return read, read
-    read = Axis(text("masks.axis_read"), [token.label for token in trace.target], "target")
-    produced = Axis(text("masks.axis_produced"), [token.label for token in trace.produced], "target")
-    return (produced if row == "produced" else read), read
+    sentence = "source" if place.attention.startswith("encoder") else "target"
+    name = text("masks.axis_produced" if sentence == "target" and row == "produced" else "masks.axis_read")
+    keys = rows.axis(text("masks.axis_read"), sentence, trace.tokens(sentence))
+    return rows.axis(name, sentence, rows.asking(trace, sentence, row)), keys
 
 
 def effect(selection: session.Selection, trace: Trace, place: session.Place, mask: str, scope: str, row: Named) -> None:

@@ -11,7 +11,8 @@ from app.components.curves import pack as pack_chart
 from app.components.matrices import Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.masks_effect import Named, axes
+from app.views.masks_effect import axes
+from app.views.rows import Named
 from model.analysis import cheating, masking, painted
 from model.analysis.masking import Filled
 from model.trace import Trace

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import model
 from app import session, text
+from app.charts import formulas
 from app.components.matrices import pack, unpack
 from app.text import sentences
 from app.views.attention_scenes import labels, matrices_of, scenes_of
@@ -106,6 +107,23 @@ def test_labels_are_the_traces_tokens_in_order(open_app: OpenApp) -> None:
     assert matrix(app, "scores")["rows"]["labels"] == matrix(app, "scores")["columns"]["labels"] == source
     assert "".join(source).count("1") == 2  # pieces of "1E1" stay text
     assert not app.exception
+
+
+def test_sentences_name_a_row_by_what_the_switch_says(open_app: OpenApp) -> None:
+    for row in ("produced", "read"):
+        app = open_app("attention", text=SENTENCE, model="en-fr", row=row, **PLACE)
+        trace = session.trace("en-fr", SENTENCE)
+        number, column = formulas.largest_weight(trace, "decoder.layers.1.self_attention.weights", 3)
+        tokens = trace.produced if row == "produced" else trace.target
+        assert trace.produced[number].label != trace.target[number].label
+        said_here = shown(app)
+        assert f"row {number}, {tokens[number].label}, and key {column}, {trace.target[column].label}." in said_here
+        assert f"In the row {tokens[number].label} the largest weight" in said_here
+        assert said_here.count(sentences("en")[f"attention_map.convention_{row}"]) == 3
+        parts = [element.proto.bytes for element in app.get("bidi_component")]
+        headers = [unpack(part)[0] for part in parts if b'"scenes"' in part]
+        weights = [entry for header in headers for entry in header["matrices"] if entry["id"] in ("weights", "right")]
+        assert [entry["rows"]["labels"] for entry in weights] == [[token.label for token in tokens]] * 3
 
 
 def test_the_place_is_chosen_followed_and_checked(open_app: OpenApp) -> None:
@@ -203,6 +221,12 @@ def test_the_page_is_whole_in_both_languages(open_app: OpenApp, lang: str) -> No
 def test_a_text_of_one_token_and_none_at_all(open_app: OpenApp) -> None:
     app = open_app("attention", text="a", model="en-fr", target="", attention="decoder.self_attention", layer="0", head="0")
     assert picture(app)[1]["weights"].shape == (1, 1)
+    found = sentences("en")
+    assert found["attention.answer_mask_single"] in shown(app)
+    assert (
+        next(scene for scene in picture(app)[0]["scenes"] if scene["id"] == "mask")["note"] == found["attention.note_mask_single"]
+    )
+    assert "would give the same here" in shown(app)
     app.text_area(key="sentence").set_value("   ").run()
     assert "There is no sentence yet." in shown(app)
     assert not app.get("bidi_component")

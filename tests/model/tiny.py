@@ -8,7 +8,7 @@ import torch
 from model.checkpoint import Tokenizers, save, weights
 from model.config import ModelConfig
 from model.tokenizer import Tokenizer, train_bpe, train_characters
-from model.transformer import EncoderDecoder
+from model.transformer import DecoderOnly, EncoderDecoder
 
 ENGLISH = (
     "I love you.",
@@ -48,11 +48,24 @@ def model(dtype: torch.dtype = torch.float64, seed: int = 1, **changes: Any) -> 
     """A random model in eval mode, its parameters frozen."""
     torch.manual_seed(seed)
     made = EncoderDecoder(config(**changes))
-    with torch.no_grad():
-        for parameter in made.parameters():
-            if parameter.ndim == 1:
-                parameter.add_(torch.randn_like(parameter) * 0.3)
+    shake(made)
     return made.to(dtype).eval().requires_grad_(False)
+
+
+def language_model(dtype: torch.dtype = torch.float64, seed: int = 1, **changes: Any) -> DecoderOnly:
+    """A random decoder-only model, by default rotary, pre-norm and GELU as today's are."""
+    torch.manual_seed(seed)
+    kind = {"family": "decoder-only", "encoder_layers": 0, "positions": "rotary", "norm": "pre", "activation": "gelu"}
+    made = DecoderOnly(config(**{**kind, "source_vocab_size": 19, **changes}))
+    shake(made)
+    return made.to(dtype).eval().requires_grad_(False)
+
+
+@torch.no_grad()
+def shake(module: torch.nn.Module) -> None:
+    for parameter in module.parameters():
+        if parameter.ndim == 1:
+            parameter.add_(torch.randn_like(parameter) * 0.3)
 
 
 def ids(length: int, vocab_size: int, batch: int = 1) -> torch.Tensor:
@@ -86,4 +99,16 @@ def save_checkpoint(folder: Path, shared: bool = True, **changes: Any) -> Encode
     last.bias += 2.2 * made.to_logits.weight[made.config.end]  # so that sentences end before long
     save(folder, weights(made), made.config, tokenizers)
     (folder / "card.toml").write_text('source = "en"\ntarget = "fr"\n[data]\nname = "sentences of the tests"\n', encoding="utf-8")
+    return made
+
+
+def save_language_model(folder: Path, **changes: Any) -> DecoderOnly:
+    """A checkpoint folder of a decoder-only model with random weights; returns the model that was saved."""
+    tokenizer = english_bpe()
+    size = len(tokenizer)
+    shape = {"source_vocab_size": size, "target_vocab_size": size, "decoder_layers": 2, "max_length": 600}
+    made = language_model(torch.float32, **{**shape, **changes})
+    made.decoder.norm.bias += 1.6 * made.to_logits.weight[made.config.end]  # so that sentences end before long
+    save(folder, weights(made), made.config, Tokenizers(tokenizer, tokenizer))
+    (folder / "card.toml").write_text('language = "en"\n[data]\nname = "sentences of the tests"\n', encoding="utf-8")
     return made

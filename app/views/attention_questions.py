@@ -15,11 +15,12 @@ def questions(trace: Trace, steps: HeadSteps, row: int) -> None:
     """Why the root, why minus infinity, what the split does, why a row is there before its word, who gives what."""
     _ask("scale", **_scaling(trace, steps, row))
     _ask("mask")
-    counts = {"hidden": steps.hidden, "cells": steps.weights.numel()} if steps.hidden else {}
-    html.prose(f"attention.answer_mask_{masking(steps)}", **counts)
+    counts: dict[str, object] = {"hidden": steps.hidden, "cells": steps.weights.numel()} if steps.hidden else {}
+    html.prose(f"attention.answer_mask_{masking(steps)}", kind="", **counts)
     shapes, elsewhere = _split(steps)
     _ask("split", **shapes)
-    html.prose(f"attention.answer_reshape_{'elsewhere' if elsewhere else 'same'}", split=shapes["split"], **elsewhere)
+    reshape = "elsewhere" if elsewhere else "same"
+    html.prose(f"attention.answer_reshape_{reshape}", kind="", split=shapes["split"], **elsewhere)
     _ask("first", start=trace.target[0].label, first=trace.produced[0].label)
     html.table(
         {text("attention.row"): "number", text("attention.reads"): "word", text("attention.produces"): "word"},

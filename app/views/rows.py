@@ -8,7 +8,8 @@ import streamlit as st
 from app.components.matrices import Axis
 from app.text import text
 from app.views import linked
-from model.trace import Token, Trace
+from model.tokenizer import Token
+from model.trace import Trace
 
 Named = Literal["produced", "read"]
 

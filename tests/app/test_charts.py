@@ -10,6 +10,7 @@ import pytest
 from app import session
 from app.charts import formulas
 from app.charts.archive import npz
+from app.charts.spreadsheet import comma_separated
 from model.trace import Trace
 
 PATH = "decoder.layers.1.cross_attention"
@@ -124,3 +125,10 @@ def test_formulas_hold_no_words_of_the_user(trace: Trace) -> None:
     assert not re.search(
         "cat|chat", formulas.softmax_cell(trace, PATH, 0, 0, 0) + formulas.log_likelihood(trace.log_probabilities)
     )
+
+
+def test_a_spreadsheet_takes_no_text_for_a_formula() -> None:
+    """A file may hold what anybody has typed; numbers, negative ones too, stay numbers."""
+    rows = [("=SUM(A1)", -0.5), ("-5", -math.inf), ("@x", 3), ("+a", "-1e-3"), ("a=b", "＝1")]
+    written = comma_separated(("name", "value"), rows).decode("utf-8-sig").splitlines()
+    assert written == ["name,value", "'=SUM(A1),-0.5", "-5,-inf", "'@x,3", "'+a,-1e-3", "a=b,'＝1"]

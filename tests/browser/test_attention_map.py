@@ -335,6 +335,16 @@ def test_exports_say_what_they_are(show: Show, trace: Trace) -> None:
     assert "named by the token that the row reads" in rows[0]["caption"]
 
 
+def test_a_label_in_a_file_is_no_formula(show: Show) -> None:
+    """Spreadsheets compute what begins like a formula; a token may have been typed by anybody."""
+    target = ["=1+1", "@home", "－7", "-5", "-0.25", "-cat", "a=b"]
+    shown = synthetic.trace(["one", "two"], target)
+    page = show(shown, query={"attention": CROSS, "layer": 0, "head": 0, "row": "read"})
+    rows = list(csv.DictReader(io.StringIO(download(page, "csv").decode("utf-8-sig"))))
+    labels = list(dict.fromkeys(row["query"] for row in rows))
+    assert labels == ["<s>", "'=1+1", "'@home", "'－7", "-5", "-0.25", "'-cat", "a=b"]
+
+
 @pytest.mark.parametrize("view", ["heads", "linked"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_is_wider_than_the_page(show: Show, trace: Trace, view: str, width: int) -> None:

@@ -43,7 +43,12 @@ export function pngOf(theme, picture, caption) {
 /** A field of a CSV file. */
 export const quote = value => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-export const csvBlob = lines => new Blob(["\ufeff", ...lines.map(line => line.map(value => quote(String(value))).join(",") + "\r\n")], { type: "text/csv;charset=utf-8" });
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/, NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** Text that a spreadsheet would take for a formula gets an apostrophe before it (as OWASP advises); a number stays a number. */
+const plain = value => typeof value === "string" && FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : String(value);
+
+export const csvBlob = lines => new Blob(["\ufeff", ...lines.map(line => line.map(value => quote(plain(value))).join(",") + "\r\n")], { type: "text/csv;charset=utf-8" });
 
 export function save(blob, name) {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });

@@ -192,11 +192,11 @@ def without_embedding_scale(atlas: Translator) -> Translator:
     return altered
 
 
-def without_positions(atlas: Translator) -> Translator:
-    """No position is added to the embeddings, so that the encoder cannot tell the order of its tokens."""
+def without_positions(atlas: Translator, sides: Iterable[str] = ("source", "target")) -> Translator:
+    """No position is added to the embeddings of these sides: without that of the source, the encoder cannot tell the order."""
     altered = sharing_weights(atlas)
-    for embedding in (altered.model.source, altered.model.target):
-        embedding.positions = None
+    for side in sides:
+        getattr(altered.model, side).positions = None
     return altered
 
 

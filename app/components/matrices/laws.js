@@ -79,6 +79,16 @@ const LAWS = {
     const from = scene.value + col;
     return { marks: new Map([[a.id, { cell: [row, from] }], [result.id, {}]]), sentence: ["law_slice", { column: col, from, whole: a.title, value }] };
   },
+  sinusoid({ scene, result, row, col, value }) {
+    const width = result.cols, halves = scene.layout === "halves", pair = halves ? col % (width / 2) : col >> 1, cosine = halves ? col >= width / 2 : col % 2;
+    const angle = written(row / scene.value ** (2 * pair / width)), wave = cosine ? "cos" : "sin";
+    return { marks: new Map([[result.id, { cell: [row, col] }]]), sentence: ["law_sinusoid", { wave, position: row, base: String(scene.value), exponent: `${2 * pair}/${width}`, pair, angle, value }] };
+  },
+  turn({ operands: [a, b], row, col, value }) {
+    const block = [col & ~1, col | 1], terms = block.map(k => [at(a, row, k), at(b, k, col)]);
+    const marks = new Map([[a.id, { row }], [b.id, { col }]]);
+    return { marks, terms, total: terms.reduce((sum, [x, y]) => sum + x * y, 0), roles: [a.role, b.role], sentence: ["law_turn", { pair: col >> 1, first: a.title, second: b.title, value }] };
+  },
   same({ operands, result, row, col }) {
     const all = [...operands, result];
     const values = all.filter(matrix => row < matrix.rows && col < matrix.cols).map(matrix => `${matrix.title}: ${cellValue(matrix, row * matrix.cols + col)}`);

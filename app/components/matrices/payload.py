@@ -19,13 +19,13 @@ LARGEST = 2_000_000
 
 Role = Literal["query", "key", "value", "weights", "scores", "source", "target", "plain"]
 Scale = Literal["unit", "signed", "switch"]
-Law = Literal["product", "scaled", "sum", "softmax", "mask", "lookup", "norm", "activation", "concat", "slice", "same"]
+Law = Literal["product", "scaled", "sum", "softmax", "mask", "lookup", "norm", "activation", "concat", "slice", "sinusoid", "turn", "same"]
 
 LABELS: tuple[str, ...] = (
     "steps", "step_number", "previous", "next", "play", "pause", "hint", "matrix_hint", "name", "rows_by_columns", "cell",
     "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_bias", "law_scaled", "law_sum",
     "law_softmax", "law_softmax_none", "law_mask_kept", "law_mask_hidden", "law_lookup", "law_norm", "law_relu", "law_gelu",
-    "law_concat", "law_slice", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad", "table", "table_of",
+    "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad", "table", "table_of",
     "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence",
     "caption_place", "caption_scene",
 )  # fmt: skip
@@ -76,6 +76,8 @@ class Scene:
     - "lookup": row `index[i]` of the last matrix before the result; "concat": matrices side by side;
       "slice": columns of A from `value` on
     - "norm": LayerNorm of a row of A with gain and bias (one row each) and `value` as epsilon; "activation": of A, `activation`
+    - "sinusoid": sine or cosine of row × `value`^(-2i / columns), pair i standing as `layout` says
+    - "turn": A × B, B being a block of 2 × 2 after another: all other products are left out
     - "same": no law, the same cell in all
     """
 
@@ -87,6 +89,7 @@ class Scene:
     value: float | None = None
     index: Sequence[int] | None = None
     activation: Literal["relu", "gelu"] = "relu"
+    layout: Literal["interleaved", "halves"] = "interleaved"
     cell: tuple[int, int] | None = None
 
 
@@ -152,7 +155,7 @@ def _scene(scene: Scene) -> dict[str, Any]:
     return {
         "id": scene.id, "title": scene.title, "items": list(scene.items), "law": scene.law, "note": scene.note,
         "value": scene.value, "index": list(scene.index) if scene.index is not None else None, "activation": scene.activation,
-        "cell": list(scene.cell) if scene.cell else None,
+        "cell": list(scene.cell) if scene.cell else None, "layout": scene.layout,
     }  # fmt: skip
 
 

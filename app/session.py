@@ -66,10 +66,14 @@ class Selection:
 
 @dataclass(frozen=True)
 class Remark:
-    """Something to tell the visitor about their text: the key of a sentence and its values."""
+    """Something to tell the visitor about their text: the key of a sentence and its values.
+
+    `model`: one that suits the text better, to be offered; empty if there is none.
+    """
 
     key: str
     values: Mapping[str, object]
+    model: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ def select(**changes: Any) -> None:
     changed = replace(selection, **{"asked": "", **changes})
     if (changed.model, changed.text, changed.beam) != (selection.model, selection.text, selection.beam):
         changed = replace(changed, target=changes.get("target"))
-    if changed.model != selection.model and languages(changed.model)[0] != languages(selection.model)[0]:
+    if languages(changed.model)[0] != languages(selection.model)[0] and not reads(changed.model, changed.text):
         changed = replace(changed, text=first_example(changed.model))
     st.session_state[_SELECTION] = changed
 
@@ -118,7 +122,7 @@ def _from_url(url: Mapping[str, str], before: Selection | None) -> Selection:
     lang = url.get("lang", before.language if before else _browser_language())
     lang = lang if lang in texts.LANGUAGES else texts.DEFAULT_LANGUAGE
     asked = url.get("model", before.model if before else "")
-    name = asked if asked in models() else _default_model(lang)
+    name = asked if asked in models() else _default_model(lang, url.get("text", ""))
     beam = {str(size): size for size in BEAMS}.get(url.get("beam", ""), BEAMS[0])
     return Selection(
         lang,
@@ -221,12 +225,26 @@ def models() -> tuple[str, ...]:
     return model.available()
 
 
-def _default_model(language: str) -> str:
+def _default_model(language: str, written: str) -> str:
+    """The model that a visitor meets first: one that reads their sentence, or else their own language."""
     names = models()
-    for name in (f"en-{language}", "en-fr", *names):
-        if name in names:
+    for name in (f"{language}-en", f"en-{language}", "en-fr", *names):
+        if name in names and reads(name, written):
             return name
-    return "en-fr"
+    return names[0] if names else "en-fr"
+
+
+def reads(name: str, written: str) -> bool:
+    """Whether a text may be in the source language of a model. Chinese and other writing are told apart, not English and French."""
+    share = words.chinese_share(written[:1000])  # the rest of a long text is not asked
+    return share is None or (share > 0 if languages(name)[0] == "zh" else share <= 0.5)
+
+
+def reader(name: str, written: str) -> str:
+    """Another model that reads this text, the reverse of `name` before all others; empty if there is none."""
+    source, target = languages(name)
+    found = [other for other in loaded(models()) if reads(other, written)]
+    return min(found, key=lambda other: languages(other) != (target, source), default="")
 
 
 def languages(name: str) -> tuple[str, str]:
@@ -429,11 +447,16 @@ def refused(atlas: Translator, source: str, target: str | None = None) -> Remark
 
 
 def remarks(atlas: Translator, source: str) -> list[Remark]:
-    """What a visitor should know about a text that can be shown: longer than learned, unknown pieces."""
+    """What a visitor should know about a text that can be shown: in another language, longer than learned."""
     found = []
+    language = languages(atlas.name)[0]
+    if not reads(atlas.name, source):
+        key = "limits.reads_characters" if language == "zh" else "limits.reads_letters"
+        found.append(Remark(key, {"name": atlas.name}, reader(atlas.name, source)))
     longest, given = longest_words(atlas), len(words.split(source, True))
     if longest and given > longest:
-        found.append(Remark("limits.longer_than_learned", {"longest": longest, "given": given}))
+        key = "limits.longer_than_learned" + ("_characters" if language == "zh" else "")
+        found.append(Remark(key, {"longest": longest, "given": given}))
     return found
 
 

@@ -234,8 +234,11 @@ def _terms(name: str) -> None:
 
 
 def tell(remark: session.Remark, kind: str = "warning") -> None:
-    """Say a remark of session in a box."""
+    """Say a remark of session in a box, with a way to the model that suits the text better."""
     html.notice(kind, remark.key, **remark.values)
+    if remark.model:
+        label = text("limits.read_with", name=remark.model)
+        st.button(label, icon=":material/translate:", key="read_with", on_click=lambda: session.select(model=remark.model))
 
 
 def refuse(selection: session.Selection, refusal: session.Remark) -> None:

@@ -118,6 +118,14 @@ def indices(tokens: Sequence[Piece], spans: Sequence[Span]) -> tuple[int, ...]:
     return tuple(found)
 
 
+def chinese_share(text: str) -> float | None:
+    """How much of a text is Chinese, 0 to 1: of its words with letters, those that are Chinese characters; None without any."""
+    with_letters = [word for word in words(text, split_punctuation=True) if any(map(str.isalpha, word))]
+    if not with_letters:
+        return None
+    return sum(_kind(word[0]) == "h" for word in with_letters) / len(with_letters)
+
+
 def _word_at(spans: Sequence[Span], start: int, end: int) -> int:
     overlaps = [min(end, word_end) - max(start, word_start) for word_start, word_end in spans]
     best = max(range(len(spans)), key=lambda index: overlaps[index])

@@ -132,12 +132,16 @@ def _lines(value: object, indent: int = 0, depth: int = 3) -> str:
     return f"{{\n{inner}\n{' ' * indent}}}"
 
 
-def read_pairs(path: Path, sentences: int, seed: int = 0) -> list[tuple[str, str]]:
-    """So many pairs drawn from a file `source<TAB>target[<TAB>...]`, each source once, the same ones for the same seed."""
+def read_pairs(path: Path, sentences: int, seed: int = 0, *, swap: bool = False) -> list[tuple[str, str]]:
+    """So many pairs drawn from a file `source<TAB>target[<TAB>...]`, each source once, the same ones for the same seed.
+
+    With `swap` the second column is the source.
+    """
     lines = path.read_text(encoding="utf-8").splitlines()
     pairs: dict[str, str] = {}
     for fields in (line.split("\t") for line in lines if "\t" in line):
-        pairs.setdefault(fields[0], fields[1])
+        source, target = (fields[1], fields[0]) if swap else (fields[0], fields[1])
+        pairs.setdefault(source, target)
     found = list(pairs.items())
     return random.Random(seed).sample(found, min(sentences, len(found)))
 
@@ -147,9 +151,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("name", help="a shipped model, for example en-fr")
     parser.add_argument("--pairs", type=Path, required=True, help="a file of pairs: source<TAB>target")
     parser.add_argument("--sentences", type=int, default=300, help="how many pairs are drawn from it (300)")
+    parser.add_argument("--swap", action="store_true", help="the second column is the source: pairs of en-zh for zh-en")
     given = parser.parse_args(arguments)
     atlas = load(given.name, device="cpu")
-    measured = measure(atlas, read_pairs(given.pairs, given.sentences), given.pairs.name)
+    measured = measure(atlas, read_pairs(given.pairs, given.sentences, swap=given.swap), given.pairs.name)
     write(measured, SHIPPED / atlas.name / FILE)
     sys.stdout.writelines(f"{line}\n" for line in summary(measured))
 

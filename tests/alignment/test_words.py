@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.alignment.words import indices, of_tokens, split, words
+from model.alignment.words import chinese_share, indices, of_tokens, split, words
 
 TEXTS = st.text(
     st.one_of(
@@ -127,3 +127,11 @@ def test_every_word_is_reached_by_its_characters(text: str) -> None:
     spans = split(text, True)
     tokens = [Piece((index, index + 1)) for start, end in spans for index in range(start, end)]
     assert indices(tokens, spans) == tuple(word for word, (start, end) in enumerate(spans) for _ in range(start, end))
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("我爱你。", 1.0), ("I love you.", 0.0), ("Tom喝茶。", 2 / 3), ("I know 北京", 0.5), ("3.5 - 2024", None), ("", None)],
+)
+def test_the_share_of_chinese_is_of_words_with_letters(text: str, share: float | None) -> None:
+    assert chinese_share(text) == share

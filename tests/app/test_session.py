@@ -23,6 +23,32 @@ def test_language_of_a_first_visit_is_the_browsers(open_app: OpenApp, locale: st
     assert open_app(locale=locale).query_params["lang"] == language
 
 
+@pytest.mark.parametrize(
+    ("locale", "typed", "name"),
+    [("zh-CN", None, "zh-en"), ("zh-CN", "I love you.", "en-zh"), ("en-GB", "我爱你。", "zh-en"), ("en-GB", "Tom, 3.5", "en-fr")],
+)
+def test_a_first_visitor_meets_a_model_that_reads_what_they_write(
+    open_app: OpenApp, locale: str, typed: str | None, name: str
+) -> None:
+    app = open_app(locale=locale, **({} if typed is None else {"text": typed}))
+    assert app.query_params["model"] == name
+    assert app.query_params["text"] == (session.first_example(name) if typed is None else typed)
+
+
+def test_a_sentence_in_another_language_is_told_and_the_model_that_reads_it_is_a_click_away(open_app: OpenApp) -> None:
+    app = open_app(model="en-zh", text="我们明天见吧。")
+    assert "knows no Chinese character" in said(app)
+    app.button(key="read_with").click().run()
+    assert (app.query_params["model"], app.query_params["text"]) == ("zh-en", "我们明天见吧。")
+    assert "guess" not in said(app)
+    app.text_area(key="sentence").set_value("See you tomorrow.").run()
+    assert "no Chinese character" in said(app)
+    app.button(key="read_with").click().run()
+    assert (app.query_params["model"], app.query_params["text"]) == ("en-zh", "See you tomorrow.")
+    app.selectbox(key="model").set_value("zh-en").run()  # by hand, with a sentence that it cannot read
+    assert app.query_params["text"] == session.first_example("zh-en")
+
+
 def test_the_url_beats_the_browser(open_app: OpenApp) -> None:
     app = open_app(locale="zh-CN", lang="en")
     assert app.title[0].value == "Translate"
@@ -129,6 +155,10 @@ def test_longer_than_learned_is_told_in_words() -> None:
     assert session.remarks(atlas, " ".join(["a"] * longest)) == []
     (remark,) = session.remarks(atlas, " ".join(["a"] * (longest + 1)))
     assert remark.values == {"longest": longest, "given": longest + 1}
+    by_character = session.load("zh-en")
+    longest = session.longest_words(by_character)
+    (remark,) = session.remarks(by_character, "我" * (longest + 1))
+    assert remark == session.Remark("limits.longer_than_learned_characters", {"longest": longest, "given": longest + 1})
 
 
 def test_a_switched_off_head_and_even_attention_change_the_score() -> None:
@@ -140,7 +170,7 @@ def test_a_switched_off_head_and_even_attention_change_the_score() -> None:
     assert session.load("en-fr").trace("I love you.").log_probabilities == pytest.approx(before.log_probabilities, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["en-fr", "en-zh"])
+@pytest.mark.parametrize("name", ["en-fr", "en-zh", "zh-en"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_examples_are_many_different_and_within_what_the_model_learned(name: str, language: str) -> None:
     found = session.examples(name, language)

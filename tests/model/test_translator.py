@@ -215,14 +215,15 @@ class TestShipped:
 
     def test_it_translates_and_traces(self, name: str) -> None:
         translator = model.load(name)
-        result = translator.translate("I love you.")
+        sentence = "我爱你。" if name.startswith("zh") else "I love you."
+        result = translator.translate(sentence)
         assert result.stopped == "end"
         assert result.text
         assert result.score > -10
-        trace = translator.trace("I love you.")
+        trace = translator.trace(sentence)
         assert trace.produced == result.produced
         assert trace.log_probabilities == pytest.approx(result.log_probabilities, abs=1e-3)
-        best = translator.translate("I love you.", beam=4)
+        best = translator.translate(sentence, beam=4)
         assert best.score >= result.score - 1
 
     def test_its_files_are_small_and_its_card_complete(self, name: str) -> None:

@@ -255,7 +255,12 @@ def test_one_token_is_one_cell(show: Show) -> None:
 def test_a_long_head_is_asked_for_once_and_exact(show: Show) -> None:
     long = synthetic.long_trace(140, layers=2, heads=2)
     page = show(long)
-    assert "2 × 2" in page.get_by_test_id("pooled").inner_text()
+    said = page.get_by_test_id("pooled")
+    assert "2 × 2" in said.inner_text()
+    assert "the switches act" not in said.inner_text()
+    page.get_by_test_id("control-special").check()
+    assert "the switches act on the head that is opened" in said.inner_text()
+    page.get_by_test_id("control-special").uncheck()
     page.get_by_test_id(f"map-{CROSS}-1-0").click()
     asked = {"attention": CROSS, "layer": 1, "head": 0}
     assert standalone.sent(page) == [["open", asked]]
@@ -333,6 +338,15 @@ def test_exports_say_what_they_are(show: Show, trace: Trace) -> None:
         assert (line["query_position"], line["key_position"]) == (str(row), str(column))
         assert line["weight"] == f"{values[row, column]:.4f}"
     assert "named by the token that the row reads" in rows[0]["caption"]
+
+
+def test_what_is_hidden_and_which_way_a_label_reads_stand_in_the_picture(show: Show) -> None:
+    words = ["اشتريت", "IBM", "٣", "שלום"]
+    page = show(synthetic.trace(words, words), query={"attention": CROSS, "layer": 0, "head": 0, "special": "hide"})
+    svg = download(page, "svg").decode()
+    directions = {word: set(re.findall(rf'<text[^>]*?(direction="rtl" )?style="[^"]*">{word}</text>', svg)) for word in words}
+    assert directions == {word: {'direction="rtl" ' if word in ("اشتريت", "שלום") else ""} for word in words}
+    assert "Special tokens are hidden and each row is renormalised to 1." in download(page, "overview-svg").decode()
 
 
 def test_a_label_in_a_file_is_no_formula(show: Show) -> None:

@@ -217,6 +217,15 @@ def test_special_tokens_that_are_typed_are_text(page: Page, french: Translator) 
     assert reads.count("<s>") == 1  # the start is added once
 
 
+def test_one_word(page: Page, french: Translator) -> None:
+    shown = shown_for(page, french, "Hi")
+    shown.pick("unit", "words")
+    shown.get("control-special").check()
+    right = numbers(french.trace("Hi"), CROSS, 1, 0, unit="words", hide_special=True)
+    assert right.columns == ("Hi",)
+    shown.check_table(right)
+
+
 @pytest.mark.parametrize("source", ["ha " * 11 + "ha", "12.1 C | MENU | RADIO | 08:05", "。"])
 def test_output_that_never_ends_or_is_empty_is_said(page: Page, french: Translator, source: str) -> None:
     own = french.translate(source)

@@ -44,8 +44,9 @@ export class OverviewPanel {
     if (layout !== this.laid) { this.sheet = null; this.laid = layout; }
     this.label(`${key}${available}${shown.map(entry => entry.id)}`);
     const blocks = shown.map(entry => entry.block.map(side => side * this.block(entry))), [rows, columns] = [0, 1].map(i => Math.max(...blocks.map(block => block[i])));
-    this.pooled.hidden = rows === 1 && columns === 1;
-    this.pooled.textContent = fill(text.pooled, { rows, columns });
+    this.pooled.textContent = [(rows > 1 || columns > 1) && fill(text.pooled, { rows, columns }), this.untouched(shown) && text.pooled_switches].filter(Boolean).join(" ");
+    this.pooled.hidden = !this.pooled.textContent;
+    this.shown = shown;
     this.masked = shown.some(attention => attention.mask.includes(1));
     this.legend = layoutScale(theme, { high: state.scale === "map" ? text.scale_each_map : "1", masked: this.masked ? text.masked : "", room: available - 4 });
     paintScale(this.scale, theme, this.legend);
@@ -73,6 +74,12 @@ export class OverviewPanel {
     if (attention.pooled) return { rows: attention.stored.queries, cols: attention.stored.keys };
     const axes = axesOf(this.app.payload.header, attention, this.app.state);
     return { rows: axes.rows.items.length, cols: axes.cols.items.length };
+  }
+
+  /** Whether a map here stays by piece and with special tokens although the visitor chose otherwise. */
+  untouched(shown) {
+    const { unit, special } = this.app.state;
+    return (unit === "words" || special === "hide") && shown.some(attention => attention.pooled);
   }
 
   /** Cells to a pixel, along either side, where a map has more cells than the screen has pixels for it. */
@@ -164,8 +171,9 @@ export class OverviewPanel {
 
   caption() {
     const { app } = this, { caption, text } = app.payload.header;
-    const notes = app.payload.attentions.map(attention => conventionOf(text, { attention, state: app.state }));
-    return [fill(text.caption_sentence, caption), `${text.overview}. ${[...new Set(notes)].join(" ")}`, this.pooled.hidden ? "" : this.pooled.textContent].filter(Boolean);
+    const notes = this.shown.map(attention => conventionOf(text, { attention, state: app.state }));
+    const hidden = app.state.special === "hide" && this.shown.some(attention => !attention.pooled);
+    return [fill(text.caption_sentence, caption), `${text.overview}. ${[...new Set(notes)].join(" ")}`, hidden ? text.overview_hidden : "", this.pooled.textContent].filter(Boolean);
   }
 
   get picture() {

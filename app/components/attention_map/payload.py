@@ -29,7 +29,7 @@ LABELS: tuple[str, ...] = (
     "row", "row_produced", "row_read", "unit", "unit_pieces", "unit_words", "special",
     "scale", "scale_unit", "scale_map", "scale_each_map", "scale_this_map",
     "masked", "no_key", "all_special", "removed_row", "removed_mean",
-    "overview", "overview_hint", "map_name", "opened", "opened_mean", "guided", "guided_hint",
+    "overview", "overview_hint", "overview_hidden", "map_name", "opened", "opened_mean", "guided", "guided_hint",
     "step_into", "step_into_hint", "reset", "reset_hint", "matrix", "matrix_hint",
     "lines", "lines_hint", "lines_threshold", "overlay",
     "convention_self", "convention_produced", "convention_read",
@@ -39,7 +39,7 @@ LABELS: tuple[str, ...] = (
     "source", "target", "steps", "step", "reads", "writes", "probability", "looked_at",
     "table", "table_head", "table_row", "position", "token", "weight",
     "png", "svg", "csv", "copy_link", "copied", "copy_failed",
-    "pooled", "loading", "caption_sentence", "caption_shown",
+    "pooled", "pooled_switches", "loading", "caption_sentence", "caption_shown",
 )  # fmt: skip
 
 

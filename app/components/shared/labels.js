@@ -41,8 +41,7 @@ export function elide(theme, text, room, size, weight = 400) {
 /** The direction of the first letter, as dir="auto" decides it. */
 export function directionOf(text) {
   for (const character of text) {
-    if (RIGHT_TO_LEFT.test(character)) return "rtl";
-    if (LETTER.test(character)) return "ltr";
+    if (LETTER.test(character)) return RIGHT_TO_LEFT.test(character) ? "rtl" : "ltr";
   }
   return "ltr";
 }

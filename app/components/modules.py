@@ -1,10 +1,28 @@
-"""Small ES modules joined into the one that Streamlit takes; those in `shared/` serve every component."""
+"""A component from its folder: small ES modules joined into the one that Streamlit takes; those in `shared/` serve every one."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import streamlit as st
 
 SHARED = Path(__file__).parent / "shared"
+
+
+def component(folder: Path, modules: Sequence[str], *others: Path) -> Any:
+    """Registers the component of this folder, which names it; `modules` and `others` are those of `joined`."""
+    name = folder.name.replace("_", "-")
+    return st.components.v2.component(
+        folder.name,
+        html=f'<div class="atlas {name}"\n data-testid="{name}"></div>',
+        css=style(folder),
+        js=joined(folder, modules, *others),
+    )
+
+
+def nothing() -> None:
+    """For a component's message that nobody waits for."""
 
 
 def joined(folder: Path, names: Sequence[str], *others: Path) -> str:

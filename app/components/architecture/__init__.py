@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.components.architecture.payload import LABELS, pack
-from app.components.modules import joined, style
+from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "architecture_diagram", "pack"]
 
@@ -29,12 +27,7 @@ MODULES = (
 
 _FOLDER = Path(__file__).parent
 
-_component = st.components.v2.component(
-    "architecture",
-    html='<div class="atlas architecture"\n data-testid="architecture"></div>',
-    css=style(_FOLDER),
-    js=joined(_FOLDER, MODULES),
-)
+_component = component(_FOLDER, MODULES)
 
 
 def architecture_diagram(
@@ -52,6 +45,6 @@ def architecture_diagram(
     return _component(
         key=key,
         data=payload,
-        on_open_change=on_open_change or (lambda: None),
-        on_layer_change=on_layer_change or (lambda: None),
+        on_open_change=on_open_change or nothing,
+        on_layer_change=on_layer_change or nothing,
     )

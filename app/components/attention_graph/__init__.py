@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.components.attention_graph.payload import LABELS, pack
-from app.components.modules import joined, style
+from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "attention_graph", "pack"]
 
@@ -19,12 +17,7 @@ MODULES = (
 _FOLDER = Path(__file__).parent
 OTHERS = (_FOLDER.parent / "attention_map",)  # the same heads, drawn and read by the same modules
 
-_component = st.components.v2.component(
-    "attention_graph",
-    html='<div class="atlas attention-graph"\n data-testid="attention-graph"></div>',
-    css=style(_FOLDER),
-    js=joined(_FOLDER, MODULES, *OTHERS),
-)
+_component = component(_FOLDER, MODULES, *OTHERS)
 
 
 def attention_graph(payload: bytes, *, key: str, on_place_change: Callable[[], None]) -> Any:
@@ -34,4 +27,4 @@ def attention_graph(payload: bytes, *, key: str, on_place_change: Callable[[], N
     {"attention", "layer", "head"}, told a moment after it changed; `.open` the place to open in the step-by-step page, for
     one run.
     """
-    return _component(key=key, data=payload, on_place_change=on_place_change, on_open_change=lambda: None)
+    return _component(key=key, data=payload, on_place_change=on_place_change, on_open_change=nothing)

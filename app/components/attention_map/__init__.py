@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.components.attention_map.payload import LABELS, pack, pack_detail
-from app.components.modules import joined, style
+from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "attention_map", "pack", "pack_detail"]
 
@@ -19,16 +17,7 @@ MODULES = (
 
 _FOLDER = Path(__file__).parent
 
-_component = st.components.v2.component(
-    "attention_map",
-    html='<div class="atlas attention-map"\n data-testid="attention-map"></div>',
-    css=style(_FOLDER),
-    js=joined(_FOLDER, MODULES),
-)
-
-
-def _nothing() -> None:
-    return None
+_component = component(_FOLDER, MODULES)
 
 
 def attention_map(
@@ -46,5 +35,5 @@ def attention_map(
     run passes `pack_detail` of it as `detail`. `.into` is the head that the visitor wants to step through, for one run.
     """
     return _component(
-        key=key, data=payload + (detail or b""), on_open_change=on_open_change or _nothing, on_into_change=on_into or _nothing
+        key=key, data=payload + (detail or b""), on_open_change=on_open_change or nothing, on_into_change=on_into or nothing
     )

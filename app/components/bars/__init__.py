@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.components.bars.payload import LABELS, Series, pack
-from app.components.modules import joined, style
+from app.components.modules import component
 
 __all__ = ["LABELS", "Series", "bars", "pack"]
 
@@ -14,12 +12,7 @@ MODULES = ("theme", "labels", "surface", "template", "mount", "controls", "stage
 
 _FOLDER = Path(__file__).parent
 
-_component = st.components.v2.component(
-    "bars",
-    html='<div class="atlas bars"\n data-testid="bars"></div>',
-    css=style(_FOLDER),
-    js=joined(_FOLDER, MODULES),
-)
+_component = component(_FOLDER, MODULES)
 
 
 def bars(payload: bytes, *, key: str) -> Any:

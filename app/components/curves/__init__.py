@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.components.curves.payload import LABELS, Chart, Series, pack, unpack
-from app.components.modules import joined, style
+from app.components.modules import component
 
 __all__ = ["LABELS", "Chart", "Series", "curves", "pack", "unpack"]
 
@@ -28,12 +26,7 @@ MODULES = (
 
 _FOLDER = Path(__file__).parent
 
-_component = st.components.v2.component(
-    "curves",
-    html='<div class="atlas curves"\n data-testid="curves"></div>',
-    css=style(_FOLDER),
-    js=joined(_FOLDER, MODULES),
-)
+_component = component(_FOLDER, MODULES)
 
 
 def curves(payload: bytes, *, key: str) -> Any:

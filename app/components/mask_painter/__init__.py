@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.components.mask_painter.payload import LABELS, pack, unpack
-from app.components.modules import joined, style
+from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "mask_painter", "pack", "unpack"]
 
@@ -18,12 +16,7 @@ MODULES = (
 
 _FOLDER = Path(__file__).parent
 
-_component = st.components.v2.component(
-    "mask_painter",
-    html='<div class="atlas mask-painter"\n data-testid="mask-painter"></div>',
-    css=style(_FOLDER),
-    js=joined(_FOLDER, MODULES),
-)
+_component = component(_FOLDER, MODULES)
 
 
 def mask_painter(payload: bytes, *, key: str, on_mask_change: Callable[[], None] | None = None) -> Any:
@@ -32,4 +25,4 @@ def mask_painter(payload: bytes, *, key: str, on_mask_change: Callable[[], None]
     The painted mask lives in the browser and in the URL (`mask`). A moment after a change `.mask` of the result is what the URL
     says: a preset's name, cells as in a link, or "" for the model's own mask.
     """
-    return _component(key=key, data=payload, on_mask_change=on_mask_change or (lambda: None))
+    return _component(key=key, data=payload, on_mask_change=on_mask_change or nothing)

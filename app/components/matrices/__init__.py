@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.components.matrices.payload import LABELS, Axis, Matrix, Scene, pack, unpack
-from app.components.modules import joined, style
+from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "Axis", "Matrix", "Scene", "matrices", "pack", "unpack"]
 
@@ -18,16 +16,7 @@ MODULES = (
 
 _FOLDER = Path(__file__).parent
 
-_component = st.components.v2.component(
-    "matrices",
-    html='<div class="atlas matrices"\n data-testid="matrices"></div>',
-    css=style(_FOLDER),
-    js=joined(_FOLDER, MODULES),
-)
-
-
-def _nothing() -> None:
-    return None
+_component = component(_FOLDER, MODULES)
 
 
 def matrices(
@@ -43,4 +32,4 @@ def matrices(
     "value"} for one run after the visitor changed a cell of an editable matrix. `.place` is {"attention", "layer", "head"}
     where another page left a place that the link does not name.
     """
-    return _component(key=key, data=payload, on_edit_change=on_edit or _nothing, on_place_change=on_place or _nothing)
+    return _component(key=key, data=payload, on_edit_change=on_edit or nothing, on_place_change=on_place or nothing)

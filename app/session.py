@@ -21,8 +21,9 @@ from app import text as texts
 from model.alignment import words
 from model.analysis import doubt, what_if
 from model.checkpoint import CheckpointError
+from model.decoding import length_limit
 from model.trace import Edit, Trace, tracing
-from model.translator import Translation, Translator
+from model.translator import Atlas, LanguageModel, Translation
 
 MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
 MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
@@ -32,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "assets" / "examples"
 
 ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
+OWN = ATTENTIONS[1:2]  # those of a language model
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -43,7 +45,7 @@ _PARAMETERS = ("lang", "model", "text", "target", "beam")
 
 @dataclass(frozen=True)
 class Selection:
-    """What the visitor looks at. `target` is the translation written by hand, None for the model's own."""
+    """What the visitor looks at. `target` is the translation or continuation written by hand, None for the model's own."""
 
     language: str
     model: str
@@ -95,7 +97,7 @@ def begin_run() -> Selection:
         selection = _from_url(url, None)
     elif url and url != st.session_state.get(_WRITTEN):
         selection = _from_url(url, selection)
-    texts.use(selection.language)
+    texts.use(selection.language, writes_on=writes_on(selection.model))
     st.session_state[_SELECTION] = selection
     _write_url(selection)
     return selection
@@ -113,9 +115,18 @@ def select(**changes: Any) -> None:
     changed = replace(selection, **{"asked": "", **changes})
     if (changed.model, changed.text, changed.beam) != (selection.model, selection.text, selection.beam):
         changed = replace(changed, target=changes.get("target"))
-    if languages(changed.model)[0] != languages(selection.model)[0] and not reads(changed.model, changed.text):
+    if changed.model != selection.model and not _fits(selection, changed.model):
         changed = replace(changed, text=first_example(changed.model))
     st.session_state[_SELECTION] = changed
+
+
+def _fits(selection: Selection, name: str) -> bool:
+    """Whether the text can stay when this model is chosen: not in another language, not an example made for the other family."""
+    before, written = selection.model, selection.text
+    if writes_on(before) != writes_on(name):
+        made_for = {example.source for example in examples(before, texts.DEFAULT_LANGUAGE)}
+        return written not in made_for and reads(name, written)
+    return languages(before)[0] == languages(name)[0] or reads(name, written)
 
 
 def _from_url(url: Mapping[str, str], before: Selection | None) -> Selection:
@@ -157,7 +168,7 @@ def _browser_language() -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """One head, counted from 0, of one of `ATTENTIONS`."""
+    """One head, counted from 0, of one of the model's `attentions`."""
 
     attention: str
     layer: int
@@ -173,7 +184,12 @@ class Place:
         return {"attention": self.attention, "layer": str(self.layer), "head": str(self.head)}
 
 
-def place(atlas: Translator) -> Place:
+def attentions(atlas: Atlas) -> tuple[str, ...]:
+    """The attentions that this model has, in reading order: of `ATTENTIONS` a language model has one."""
+    return OWN if isinstance(atlas, LanguageModel) else ATTENTIONS
+
+
+def place(atlas: Atlas) -> Place:
     """Where the visitor looks: what the URL says, else where they looked last, else the head that aligns produced words."""
     before: Place | None = st.session_state.get(_PLACE)
     first = before or _first_place(atlas)
@@ -184,9 +200,10 @@ def place(atlas: Translator) -> Place:
     return found
 
 
-def checked_place(atlas: Translator, attention: object, layer: object, head: object) -> Place:
+def checked_place(atlas: Atlas, attention: object, layer: object, head: object) -> Place:
     """The place of these names and numbers, whatever a browser sent: what this model does not have becomes what it has."""
-    known = attention if isinstance(attention, str) and attention in ATTENTIONS else ATTENTIONS[-1]
+    there = attentions(atlas)
+    known = attention if isinstance(attention, str) and attention in there else there[-1]
     layers = atlas.config.encoder_layers if known.startswith("encoder") else atlas.config.decoder_layers
     return Place(known, _index(layer, layers), _index(head, atlas.config.num_heads))
 
@@ -205,11 +222,11 @@ def go(page: str, where: Place | None = None, **parameters: str) -> None:
     st.switch_page(page, query_params={**current().parameters(), **(where.parameters() if where else {}), **parameters})
 
 
-def _first_place(atlas: Translator) -> Place:
+def _first_place(atlas: Atlas) -> Place:
     for entry in atlas.card.get("guided", ()):
         if entry.get("row") == "produced":
             return Place(ATTENTIONS[-1], int(entry["layer"]), int(entry["head"]))
-    return Place(ATTENTIONS[-1], atlas.config.decoder_layers - 1, 0)
+    return Place(attentions(atlas)[-1], atlas.config.decoder_layers - 1, 0)
 
 
 def _index(value: object, count: int) -> int:
@@ -235,33 +252,37 @@ def _default_model(language: str, written: str) -> str:
 
 
 def reads(name: str, written: str) -> bool:
-    """Whether a text may be in the source language of a model. Chinese and other writing are told apart, not English and French."""
+    """Whether a text may be in the source language of a model. Chinese is told from other writing, not English from French."""
     share = words.chinese_share(written[:1000])  # the rest of a long text is not asked
     return share is None or (share > 0 if languages(name)[0] == "zh" else share <= 0.5)
 
 
 def reader(name: str, written: str) -> str:
     """Another model that reads this text, the reverse of `name` before all others; empty if there is none."""
-    source, target = languages(name)
     found = [other for other in loaded(models()) if reads(other, written)]
-    return min(found, key=lambda other: languages(other) != (target, source), default="")
+    return min(found, key=lambda other: languages(other) != languages(name)[::-1], default="")
 
 
-def languages(name: str) -> tuple[str, str]:
-    """Source and target language of a model, from its name: "en-fr", "en-fr-rotary"."""
+def languages(name: str) -> tuple[str, ...]:
+    """The languages of a model, from its name: source and target of "en-fr" and "en-fr-rotary", the one of "en-lm"."""
     source, _, rest = name.partition("-")
-    return source, rest.partition("-")[0]
+    return (source,) if writes_on(name) else (source, rest.partition("-")[0])
+
+
+def writes_on(name: str) -> bool:
+    """Whether this is a language model, which writes on after a text, from its name: "en-lm"."""
+    return name.split("-")[1:2] == ["lm"]
 
 
 @st.cache_resource(show_spinner=False)
-def load(name: str) -> Translator:
+def load(name: str) -> Atlas:
     """The model of this name, one object for all visitors; raises CheckpointError, and then tries again the next time."""
     return model.load(name)
 
 
-def loaded(names: Sequence[str]) -> dict[str, Translator]:
+def loaded(names: Sequence[str]) -> dict[str, Atlas]:
     """Those of the models that can be loaded: a damaged one is told on its page and does not hide the others."""
-    found: dict[str, Translator] = {}
+    found: dict[str, Atlas] = {}
     for name in names:
         try:
             found[name] = load(name)
@@ -291,8 +312,11 @@ def warm_up() -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=512)
 def translation(name: str, source: str, beam: int = 1) -> Translation:
-    """The model's own translation."""
-    return load(name).translate(source, beam=beam)
+    """The model's own translation; of a language model, its continuation."""
+    atlas = load(name)
+    if isinstance(atlas, LanguageModel):  # prompt and continuation stand in one picture
+        return atlas.generate(source, beam, min(MAX_TOKENS, length_limit(len(atlas.source_tokens(source)))))
+    return atlas.translate(source, beam)
 
 
 def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> Trace:
@@ -323,14 +347,15 @@ def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
 
 
 def measured(
-    function: Callable[Concatenate[Translator, Trace, Arguments], Result],
+    function: Callable[Concatenate[Any, Trace, Arguments], Result],
     selection: Selection,
     *arguments: Arguments.args,
     **named: Arguments.kwargs,
 ) -> Result:
     """What a pure function finds in the trace of a selection: computed once, shared by all, never changed.
 
-    `function(atlas, trace, *arguments)` stands at the top level of a module; its arguments are hashable.
+    `function(atlas, trace, *arguments)` stands at the top level of a module; its arguments are hashable. It may take models of
+    one family only: the page knows.
     """
     chosen = (selection.model, selection.text, selection.target, selection.beam)
     kept = _of_long_trace if _are_long(*chosen) else _of_short_trace
@@ -339,7 +364,7 @@ def measured(
 
 
 def measured_model(
-    function: Callable[Concatenate[Translator, Arguments], Result],
+    function: Callable[Concatenate[Any, Arguments], Result],
     name: str,
     *arguments: Arguments.args,
     **named: Arguments.kwargs,
@@ -374,7 +399,7 @@ def _of_model(
 
 
 def head_off(layer: int, head: int) -> str:
-    """The name of the variant in which this head of cross-attention reads nothing."""
+    """The name of the variant in which this head of the last of the model's `attentions` reads nothing."""
     return f"off:{layer}:{head}"
 
 
@@ -382,7 +407,7 @@ def head_off(layer: int, head: int) -> str:
 def altered(name: str, source: str, target: str | None, beam: int, variant: str) -> tuple[float, ...]:
     """The log-probabilities of the same target in an altered model.
 
-    Variants: "even", cross-attention reads all source tokens alike; "off:<layer>:<head>", see `head_off`;
+    Variants: "even", the last of the model's `attentions` reads all that it may read alike; "off:<layer>:<head>", see `head_off`;
     "mean:<attention>", every head of that attention reads with the mean of all heads.
     """
     atlas = load(name)
@@ -395,18 +420,20 @@ def altered_translation(name: str, source: str, variant: str) -> str:
     """What the altered model writes when it is left to itself, greedily."""
     atlas = load(name)
     with tracing(edits=_edits(atlas, variant), only=frozenset()):
-        return atlas.translate(source).text
+        return atlas.write(source).text
 
 
-def _edits(atlas: Translator, variant: str) -> Mapping[str, Edit]:
+def _edits(atlas: Atlas, variant: str) -> Mapping[str, Edit]:
     kind, _, rest = variant.partition(":")
     layers = {"encoder": atlas.config.encoder_layers, "decoder": atlas.config.decoder_layers}
+    last = attentions(atlas)[-1]
     if kind == "even":
-        return what_if.spread_evenly(what_if.weight_paths("decoder.cross_attention", layers["decoder"]))
+        paths = what_if.weight_paths(last, layers["decoder"])
+        return {path: edit for one in paths for path, edit in what_if.even_head(one, *range(atlas.config.num_heads)).items()}
     if kind == "mean":
         return what_if.average_heads(what_if.weight_paths(rest, layers[rest.partition(".")[0]]))
     layer, head = rest.split(":")
-    return what_if.without_head(f"decoder.layers.{layer}.cross_attention.weights", int(head))
+    return what_if.without_head(f"{Place(last, int(layer), int(head)).path}.weights", int(head))
 
 
 # ----- examples
@@ -415,7 +442,7 @@ def _edits(atlas: Translator, variant: str) -> Mapping[str, Edit]:
 @st.cache_resource(show_spinner=False, max_entries=32)
 def examples(name: str, language: str) -> tuple[Example, ...]:
     """The sentences worth looking at for this model, with the hint in this language."""
-    path = EXAMPLES / f"{'-'.join(languages(name))}.toml"
+    path = EXAMPLES / f"{'-'.join((*languages(name), 'lm')[:2])}.toml"
     if not path.exists():
         return ()
     entries = tomllib.loads(path.read_text("utf-8"))["example"]
@@ -431,7 +458,7 @@ def first_example(name: str) -> str:
 # ----- limits, checked here whatever the browser allowed
 
 
-def refused(atlas: Translator, source: str, target: str | None = None) -> Remark | None:
+def refused(atlas: Atlas, source: str, target: str | None = None) -> Remark | None:
     """Why this text cannot be shown, with the limit, what was given, and what to do; None if it can."""
     if not source.strip():
         return Remark("limits.empty", {})
@@ -446,7 +473,7 @@ def refused(atlas: Translator, source: str, target: str | None = None) -> Remark
     return None
 
 
-def remarks(atlas: Translator, source: str) -> list[Remark]:
+def remarks(atlas: Atlas, source: str) -> list[Remark]:
     """What a visitor should know about a text that can be shown: in another language, longer than learned."""
     found = []
     language = languages(atlas.name)[0]
@@ -470,6 +497,8 @@ def doubts(selection: Selection) -> list[Remark]:
     again = doubt.repeated(own.produced)
     if again and not doubt.repeated(own.source):
         found.append(Remark("doubt.repeats", {"piece": again[0], "count": again[1]}))
+    if isinstance(atlas, LanguageModel):  # many continuations are right: to be unsure of the next word is no mistake
+        return found
     sources = tuple(example.source for example in examples(selection.model, texts.DEFAULT_LANGUAGE))
     usual = measured_model(doubt.usual, selection.model, sources) if sources else 0.0
     limit, nats = doubt.FACTOR * usual, doubt.nats(own.log_probabilities)
@@ -479,12 +508,12 @@ def doubts(selection: Selection) -> list[Remark]:
     return found
 
 
-def longest_words(atlas: Translator) -> int:
+def longest_words(atlas: Atlas) -> int:
     """The longest sentence that the model learned from, in words; 0 if its card does not say."""
     return int(atlas.card.get("training", {}).get("longest_words", 0))
 
 
-def card_facts(atlas: Translator) -> list[tuple[str, dict[str, object]]]:
+def card_facts(atlas: Atlas) -> list[tuple[str, dict[str, object]]]:
     """What the card says, as keys of sentences with their values; what a card leaves out is left out."""
     card, config = atlas.card, atlas.config
     facts: list[tuple[str, dict[str, object]]] = [
@@ -496,7 +525,10 @@ def card_facts(atlas: Translator) -> list[tuple[str, dict[str, object]]]:
             ("card.data", {"name": data["name"]}),
             ("card.licence", {"licence": card["model"]["licence"], "attribution": data["attribution"]}),
         ]
-    if quality := card.get("quality"):
+    quality = card.get("quality")
+    if quality and isinstance(atlas, LanguageModel):
+        facts.append(("card.perplexity", {key: quality[key] for key in ("perplexity", "test_sentences")}))
+    elif quality:
         facts.append(("card.quality", {key: quality[key] for key in ("bleu", "chrf", "test_sentences")}))
     if alignment := card.get("alignment"):
         found, diagonal = alignment["chosen"], alignment["diagonal"]

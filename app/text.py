@@ -3,7 +3,8 @@
 The sentences stand in assets/text/<language>.toml and, a file for each page, assets/text/<language>/*.toml;
 `[heads] title = "Heads"` is `text("heads.title")`. The glossary stands in assets/text/glossary.toml, both languages side by
 side. The language is a context variable: session.begin_run() sets it first in every page and every fragment, since each of
-their runs is a thread of its own.
+their runs is a thread of its own. So is the family of the model that the page shows: a sentence that would be wrong of a
+language model stands in language_model.toml once more, `[language_model.heads] title = ...`, in place of `heads.title`.
 """
 
 import tomllib
@@ -18,7 +19,10 @@ LANGUAGES = {"en": "English", "zh": "中文"}  # each language is called by its 
 DEFAULT_LANGUAGE = "en"
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "text"
 
+INSTEAD = "language_model"  # where the sentences stand that replace others when the model writes on
+
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
+_writes_on: ContextVar[bool] = ContextVar("writes_on", default=False)
 
 
 class MissingTextError(KeyError):
@@ -49,11 +53,12 @@ class Term:
         return self.sentences[language()]
 
 
-def use(name: str) -> None:
-    """Speak this language until the end of the run."""
+def use(name: str, *, writes_on: bool = False) -> None:
+    """Speak this language until the end of the run, of a model that translates or of one that writes on."""
     if name not in LANGUAGES:
         raise ValueError(f"language {name!r} is not known; choose one of {', '.join(LANGUAGES)}")
     _language.set(name)
+    _writes_on.set(writes_on)
 
 
 def language() -> str:
@@ -73,14 +78,14 @@ def text(key: str, **values: object) -> str:
 def template(key: str) -> str:
     """The sentence `key` with its {placeholders} still open."""
     try:
-        return sentences(language())[key]
+        return spoken()[key]
     except KeyError:
         raise MissingTextError(f"{key} is not in assets/text/{language()}.toml; add it in every language") from None
 
 
 def has(key: str) -> bool:
     """Whether there is a sentence `key`: for lists that are numbered in the file, such as heads.try.1, heads.try.2."""
-    return key in sentences(language())
+    return key in spoken()
 
 
 def numbered(prefix: str) -> list[str]:
@@ -94,7 +99,29 @@ def numbered(prefix: str) -> list[str]:
 def section(prefix: str) -> dict[str, str]:
     """All sentences whose key begins with `prefix.`, by the rest of the key: the labels that a component is given."""
     start = f"{prefix}."
-    return {key.removeprefix(start): value for key, value in sentences(language()).items() if key.startswith(start)}
+    return {key.removeprefix(start): value for key, value in spoken().items() if key.startswith(start)}
+
+
+def spoken() -> Mapping[str, str]:
+    """All sentences of this run's language, as they are said of this run's family of models."""
+    return _of_family(language(), _writes_on.get())
+
+
+@cache
+def _of_family(name: str, writes_on: bool) -> Mapping[str, str]:
+    """Of a numbered list (`heads.try.1`, `heads.try.2`) either all are replaced or none."""
+    found = sentences(name)
+    if not writes_on:
+        return found
+    instead = {key.removeprefix(f"{INSTEAD}."): value for key, value in found.items() if key.startswith(f"{INSTEAD}.")}
+    lists = {_list_of(key) for key in instead} - {""}
+    return {key: value for key, value in found.items() if _list_of(key) not in lists} | instead
+
+
+def _list_of(key: str) -> str:
+    """The numbered list in which this sentence stands, if it stands in one."""
+    prefix, _, last = key.rpartition(".")
+    return prefix if last.isdigit() else ""
 
 
 @cache

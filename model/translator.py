@@ -104,8 +104,11 @@ class Loaded(Generic[Family]):
         return tokens
 
 
+@dataclass(frozen=True)
 class Translator(Loaded[EncoderDecoder]):
     """An encoder-decoder: a source text in, its translation out."""
+
+    model: EncoderDecoder
 
     def source_tokens(self, text: str) -> tuple[Token, ...]:
         """What the encoder reads: the pieces of the text and the end token."""
@@ -126,6 +129,19 @@ class Translator(Loaded[EncoderDecoder]):
             stopped="end" if hypothesis.ended else "limit",
         )
 
+    def write(self, text: str, beam: int = 1, limit: int | None = None) -> Translation:
+        """What the model writes of a text, whichever its family: `translate`."""
+        return self.translate(text, beam, limit)
+
+    def forced(self, source: Tensor, target: Tensor) -> Tensor:
+        """The logits (batch, target, vocab) of a forced pass over ids, whichever the family of the model."""
+        logits: Tensor = self.model(source, target)
+        return logits
+
+    def given(self, trace: Trace) -> tuple[Token, ...]:
+        """What the model read before it wrote, in this trace of its own: the source."""
+        return trace.source
+
     def trace(self, source: str, target: str | Translation | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
         """One forced pass over a pair, everything recorded; without a target, over the model's own greedy output.
 
@@ -142,8 +158,11 @@ class Translator(Loaded[EncoderDecoder]):
         return self._record(lambda read: self.model(self._batch(tokens), read), tokens, pieces, (source, text), edits)
 
 
+@dataclass(frozen=True)
 class LanguageModel(Loaded[DecoderOnly]):
     """A decoder-only model: a prompt in, what may follow it out. There is one sentence, the prompt with what was written on."""
+
+    model: DecoderOnly
 
     def source_tokens(self, text: str) -> tuple[Token, ...]:
         """What the model reads before it writes: the start token and the pieces of the prompt, which may be empty."""
@@ -162,6 +181,22 @@ class LanguageModel(Loaded[DecoderOnly]):
             stopped="end" if hypothesis.ended else "limit",
         )
 
+    def write(self, text: str, beam: int = 1, limit: int | None = None) -> Translation:
+        """What the model writes after a text, whichever its family: `generate`."""
+        return self.generate(text, beam, limit)
+
+    def forced(self, source: Tensor, target: Tensor) -> Tensor:
+        """The logits (batch, target, vocab) of a forced pass over ids, whichever the family: here there is no source."""
+        logits: Tensor = self.model(target)
+        return logits
+
+    def given(self, trace: Trace) -> tuple[Token, ...]:
+        """What the model read before it wrote, in this trace of its own: the start token and the prompt.
+
+        The row of the last of them produced the first token of the continuation.
+        """
+        return self.source_tokens(trace.source_text)
+
     def trace(self, source: str, target: str | Translation | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
         """One forced pass over prompt and continuation, everything recorded; without one, over the model's own greedy output.
 
@@ -178,6 +213,10 @@ class LanguageModel(Loaded[DecoderOnly]):
         return self._record(self.model, (), pieces, (source, text), edits)
 
 
+Atlas = Translator | LanguageModel
+AnyAtlas = TypeVar("AnyAtlas", Translator, LanguageModel)
+
+
 def choose_device(device: str = "auto") -> torch.device:
     """The device asked for; "auto" is CUDA where there is one, else the CPU."""
     if device == "auto":
@@ -191,7 +230,7 @@ def choose_device(device: str = "auto") -> torch.device:
     return chosen
 
 
-def load(name: str | Path, device: str = "auto") -> Translator | LanguageModel:
+def load(name: str | Path, device: str = "auto") -> Atlas:
     """A shipped model by its name (see `available`), or a checkpoint folder by its path."""
     folder = name if isinstance(name, Path) else SHIPPED / name
     if not isinstance(name, Path) and name not in available():

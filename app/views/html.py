@@ -10,7 +10,7 @@ from html import escape
 
 import streamlit as st
 
-from app.text import Term, glossary, language, sentences, template, text
+from app.text import Term, glossary, language, spoken, template, text
 
 _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
 
@@ -182,4 +182,4 @@ def joined(parts: Sequence[str]) -> str:
 
 def keys(prefix: str) -> list[str]:
     """The keys of all sentences that begin with this prefix."""
-    return [key for key in sentences(language()) if key.startswith(prefix)]
+    return [key for key in spoken() if key.startswith(prefix)]

@@ -8,7 +8,7 @@ import streamlit as st
 from app import session
 from app.text import LANGUAGES, glossary, text
 from app.views import html
-from model.translator import Translator
+from model.translator import Atlas
 
 
 def show(selection: session.Selection, pages: Mapping[str, Sequence[st.Page]], *, editable: bool) -> None:
@@ -73,7 +73,11 @@ def _model(selection: session.Selection) -> None:
     labels = {name: text("sidebar.model_damaged", name=name) for name in names}
     for name, atlas in atlases.items():
         encoder, decoder = atlas.config.encoder_layers, atlas.config.decoder_layers
-        labels[name] = text("sidebar.model_option", name=name, encoder=encoder, decoder=decoder, heads=atlas.config.num_heads)
+        heads = atlas.config.num_heads
+        if session.writes_on(name):
+            labels[name] = text("sidebar.model_option_one", name=name, decoder=decoder, heads=heads)
+        else:
+            labels[name] = text("sidebar.model_option", name=name, encoder=encoder, decoder=decoder, heads=heads)
 
     st.session_state["model"] = selection.model
     st.selectbox(
@@ -88,7 +92,7 @@ def _model(selection: session.Selection) -> None:
         _card(atlases[selection.model])
 
 
-def _card(atlas: Translator) -> None:
+def _card(atlas: Atlas) -> None:
     """The model's card: what it learned from and whose that is, how good it is; opened without asking the server."""
     rows = {id: glossary()[id].name for id in ("produced", "read")}
     facts = [

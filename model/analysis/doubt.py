@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from model.tokenizer import Token
-from model.translator import Translator
+from model.translator import Atlas
 
 FACTOR = 2
 REPEATS = 3
@@ -22,9 +22,9 @@ def nats(log_probabilities: Sequence[float]) -> float:
     return -sum(log_probabilities) / len(log_probabilities) if log_probabilities else 0.0
 
 
-def usual(atlas: Translator, sources: Sequence[str]) -> float:
-    """The median of `nats` over the model's own greedy translations of these sentences."""
-    return median(nats(atlas.translate(source).log_probabilities) for source in sources)
+def usual(atlas: Atlas, sources: Sequence[str]) -> float:
+    """The median of `nats` over the model's own greedy output for these sentences."""
+    return median(nats(atlas.write(source).log_probabilities) for source in sources)
 
 
 def repeated(tokens: Sequence[Token]) -> tuple[str, int] | None:

@@ -20,7 +20,7 @@ from app.text import numbered, text
 from app.views import examples, html
 from model.checkpoint import CheckpointError
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 Block = Callable[[], None]
 
@@ -80,12 +80,13 @@ class Anatomy:
 
 def open_page(
     name: str,
-    described: Callable[[session.Selection, Translator, Trace], Anatomy],
+    described: Callable[[session.Selection, Any, Trace], Anatomy],
     refused: Callable[[session.Selection, session.Remark], None] | None = None,
 ) -> None:
     """What every page does: the chosen model and the trace of the visitor's sentences, described and drawn.
 
     A model that cannot be loaded and a text that cannot be shown are told in the page's own frame; `refused` draws the latter.
+    `described` takes models of either family.
     """
     selection = session.begin_run()
     atlas = model_of(selection, name)
@@ -132,7 +133,7 @@ def show(page: Anatomy) -> None:
     )
 
 
-def model_of(selection: session.Selection, name: str) -> Translator | None:
+def model_of(selection: session.Selection, name: str) -> Atlas | None:
     """The chosen model. If it cannot be loaded, the page `name` says which file is to blame and what to do, and is done."""
     try:
         return session.load(selection.model)

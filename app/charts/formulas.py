@@ -69,16 +69,28 @@ def _largest(terms: Mapping[int, tuple[float, str]], least: float = -math.inf) -
     return shown + (r" + \cdots" if len(terms) > len(order) else "")
 
 
+def attention(*, turned: bool) -> str:
+    """Equation 1 of the paper; with rotary positions on queries and keys that each position p has turned by R_p."""
+    query, key = ("Q'", "K'") if turned else ("Q", "K")
+    written = (
+        rf"\mathrm{{Attention}}(Q, K, V) = \mathrm{{softmax}}\!\left(\frac{{{query} {{{key}}}^\top}}{{\sqrt{{d_k}}}}\right) V"
+    )
+    return written + (r", \qquad q'_p = R_p\, q_p, \quad k'_p = R_p\, k_p" if turned else "")
+
+
 def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int) -> str:
-    """One score: the dot product of a query and a key, divided by the root of the head's width."""
-    turned = "_rotated" if f"{attention}.query_rotated" in trace else ""
+    """One score: the dot product of a query and a key, divided by the root of the head's width.
+
+    Where both were turned by their positions they have a prime.
+    """
+    turned, prime = ("_rotated", "'") if f"{attention}.query_rotated" in trace else ("", "")
     query = trace[f"{attention}.query{turned}"].tensor[0, head, row].double()
     key = trace[f"{attention}.key{turned}"].tensor[0, head, column].double()
     products = [float(product) for product in query * key]
     width = len(products)
     dot = sum(products)
     return (
-        rf"s_{{{row},{column}}} = \frac{{q_{{{row}}} \cdot k_{{{column}}}}}{{\sqrt{{{width}}}}}"
+        rf"s_{{{row},{column}}} = \frac{{q{prime}_{{{row}}} \cdot k{prime}_{{{column}}}}}{{\sqrt{{{width}}}}}"
         rf" = \frac{{{number(dot, 4)}}}{{{number(math.sqrt(width), 4)}}} = {number(dot / math.sqrt(width), 3)}"
     )
 

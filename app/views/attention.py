@@ -132,14 +132,15 @@ def equations(trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> list[For
     (row, column), dimension = cell, steps.largest_dimension(cell[0])
     query = rows.asking(trace, steps.spans["query"], rows.named())
     key = trace.tokens(steps.spans["key"])
+    turned = steps.query_rotated is not None
     return [
         Formula(
-            r"\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V",
+            formulas.attention(turned=turned),
             formulas.aligned(
                 formulas.scaled_score(trace, steps.path, steps.head, row, column),
                 formulas.softmax_cell(trace, steps.path, steps.head, row, column),
             ),
-            "attention.formula_score",
+            "attention.formula_score_turned" if turned else "attention.formula_score",
             {"row": row, "asking": query[row].label, "column": column, "answering": key[column].label},
         ),
         Formula(

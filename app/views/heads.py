@@ -83,7 +83,7 @@ def equations(atlas: Translator, trace: Trace) -> list[Formula]:
                 r"\mathrm{head}_i = \mathrm{softmax}\!\left(\frac{Q W_i^Q (K W_i^K)^\top}{\sqrt{d_k}}\right) V W_i^V",
             ),
             formulas.head_widths(config.d_model, config.num_heads),
-            "heads.formula_width",
+            "heads.formula_width_turned" if config.positions == "rotary" else "heads.formula_width",
             {"heads": config.num_heads, "layers": config.decoder_layers},
         ),
         Formula(

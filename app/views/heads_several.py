@@ -46,7 +46,7 @@ def seen(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
         place = heads_place.choose(atlas, "several", ("attention", "layer"))
         found = session.measured(analysis.parts, selection, place.path)
         message = pack(
-            scenes(found),
+            scenes(found, turned=f"{place.path}.query_rotated" in trace),
             drawn(trace, found, place.path),
             text=section("matrices"),
             caption=picture.caption(selection, trace),
@@ -87,12 +87,13 @@ def drawn(trace: Trace, found: Parts, path: str) -> list[Matrix]:
     ]
 
 
-def scenes(found: Parts) -> list[Scene]:
+def scenes(found: Parts, *, turned: bool) -> list[Scene]:
     heads = len(found.contexts)
     bias = [] if found.bias is None else ["+", "bias"]
 
     def scene(name: str, items: list[str], law: Law) -> Scene:
-        note = text(f"heads_several.note_{name}", heads=heads, head_dim=found.queries.shape[-1], d_model=found.query.shape[-1])
+        key = f"heads_several.note_{name}{'_turned' if turned and name == 'see' else ''}"
+        note = text(key, heads=heads, head_dim=found.queries.shape[-1], d_model=found.query.shape[-1])
         return Scene(name, text(f"heads_several.scene_{name}"), items, law, note)
 
     def apart(name: str) -> list[str]:

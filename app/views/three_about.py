@@ -24,17 +24,18 @@ def _of(config: ModelConfig, trace: Trace, attention: str) -> dict[str, object]:
     return {
         "purpose": text(f"three_attentions.purpose_{SHORT[attention]}"),
         "mask": text(f"three_attentions.mask_{SHORT[attention]}"),
-        "query": projection("Q", queries, read, config),
-        "key": projection("K", keys, memory, config),
-        "value": projection("V", keys, memory, config),
+        "query": projection("Q", queries, read, config, turned=rotated),
+        "key": projection("K", keys, memory, config, turned=rotated),
+        "value": projection("V", keys, memory, config, turned=False),
         "origins": [_origin(config, attention, layer, rotated) for layer in range(layers)],
     }
 
 
-def projection(name: str, rows: int, stream: str, config: ModelConfig) -> str:
-    """How one head's queries, keys or values are made, with sizes."""
+def projection(name: str, rows: int, stream: str, config: ModelConfig, *, turned: bool) -> str:
+    """How one head's queries, keys or values are made, with sizes; R turns rows by their positions."""
     made, read, matrix = (rows, config.head_dim), (rows, config.d_model), (config.d_model, config.head_dim)
-    return f"{name}{sizes(*made)} = {stream}{sizes(*read)} · W_{name}{sizes(*matrix)}"
+    product = f"{stream}{sizes(*read)} · W_{name}{sizes(*matrix)}" + (f" + b_{name}" if config.attention_bias else "")
+    return f"{name}{sizes(*made)} = " + (f"R({product})" if turned else product)
 
 
 def sizes(*numbers: int) -> str:

@@ -92,7 +92,7 @@ def flow(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     after = text("three_attentions.after_pre" if config.norm == "pre" else "three_attentions.after_post")
     memory, stream = html.Ours(sizes(source, config.d_model)), html.Ours(sizes(target, config.d_model))
     html.prose("three_attentions.flow_encoder", layers=config.encoder_layers, after=html.Ours(after), shape=memory)
-    html.prose("three_attentions.flow_decoder", shape=stream)
+    html.prose("three_attentions.flow_decoder_pre" if config.norm == "pre" else "three_attentions.flow_decoder", shape=stream)
     recorded = [f"decoder.layers.{layer}.cross_attention" for layer in range(config.decoder_layers)]
     kept = sum(trace[f"{path}.{name}"].tensor.numel() for path in recorded for name in origins.KEPT)
     html.prose("three_attentions.flow_matrices", count=html.Ours(f"{kept:,}"))
@@ -137,20 +137,17 @@ def equations(atlas: Translator, trace: Trace, place: session.Place) -> list[For
     encoder = session.checked_place(atlas, purpose.ENCODER, place.layer, place.head)
     weights = trace[f"{encoder.path}.weights"].tensor[0, encoder.head]
     row, column = origins.most_one_sided(weights)
+    turned = atlas.config.positions == "rotary"
     which: dict[str, object] = {"layer": place.layer + 1, "head": place.head + 1}
     return [
         Formula(
-            formulas.aligned(
-                r"\text{encoder} = \mathrm{softmax}\!\left(\frac{X W^Q (X W^K)^\top}{\sqrt{d_k}}\right) X W^V",
-                r"\text{decoder} = \mathrm{softmax}\!\left(\frac{X W^Q (X W^K)^\top}{\sqrt{d_k}} + \text{mask}\right) X W^V",
-                r"\text{cross} = \mathrm{softmax}\!\left(\frac{Z W^Q (M W^K)^\top}{\sqrt{d_k}}\right) M W^V",
-            ),
+            pairs.three(turned=turned, bias=atlas.config.attention_bias),
             formulas.aligned(*cells),
-            "three_attentions.formula_three",
+            "three_attentions.formula_three_turned" if turned else "three_attentions.formula_three",
             which,
         ),
         Formula(
-            pairs.DIRECTED,
+            pairs.directed(turned=turned),
             pairs.both_ways(trace, encoder.path, encoder.head, row, column),
             "three_attentions.formula_pair",
             {

@@ -32,7 +32,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         "tokens",
         lambda: stage(selection, atlas, trace, side),
         sections=(
-            Section("tokens.norms", lambda: norms(selection, trace, side)),
+            Section("tokens.norms" if adds(atlas) else "tokens.norms_plain", lambda: norms(selection, trace, side)),
             Section("tokens.cut", lambda: lexicon.cut(selection, atlas, trace, side)),
             Section("tokens.vocabulary", lambda: lexicon.vocabulary_and_neighbours(selection, atlas, trace, side)),
         ),
@@ -41,6 +41,11 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         what_if=lambda: what_if(selection, atlas, trace),
         code=(InputEmbedding, Tokenizer.encode, embeddings.agreement),
     )
+
+
+def adds(atlas: Translator) -> bool:
+    """Whether this model adds positions to its embeddings."""
+    return atlas.config.positions == "sinusoidal"
 
 
 # ----- the stage
@@ -72,7 +77,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, side: S
         draw(selection, atlas, trace, side)
     agreed = session.measured(embeddings.agreement, selection, side)
     html.prose(
-        "tokens.agreement",
+        "tokens.agreement" if adds(atlas) else "tokens.agreement_plain",
         kind="quiet",
         product=html.Ours(f"{agreed.product:g}"),
         scaled=html.Ours(f"{agreed.scaled:g}"),
@@ -165,7 +170,7 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Si
         ),
     ]
     if parts.position is None:
-        scenes.append(Scene("sum", text("tokens.scene_sum"), ("scaled", "=", "input"), note=text("tokens.scene_no_position")))
+        scenes.append(Scene("sum", text("tokens.scene_plain"), ("scaled", "=", "input"), note=text("tokens.scene_no_position")))
     else:
         found.append(
             made("position", parts.position, top=parts.largest, title=text("tokens.matrix_position"), path=f"{side}.position")
@@ -189,7 +194,7 @@ def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Si
 def norms(selection: session.Selection, trace: Trace, side: Side) -> None:
     """Lengths of both parts of the sum for every token, and of the row without the factor."""
     found = session.measured(embeddings.norms, selection, side)
-    html.prose("tokens.norms_idea")
+    html.prose("tokens.norms_idea" if found.position else "tokens.norms_plain_idea")
     series = [Series("scaled", text("tokens.norm_scaled"), found.scaled)]
     if found.position is not None:
         series.append(Series("position", text("tokens.norm_position"), found.position, "second"))
@@ -239,7 +244,7 @@ def formulas(selection: session.Selection, atlas: Translator, trace: Trace, side
         Formula(
             r"\lVert x \rVert = \sqrt{x_0^2 + x_1^2 + \cdots}",
             equations.lengths(at, id_, width, norm.looked_up[at], norm.scaled[at], norm.position[at] if norm.position else None),
-            "tokens.formula_norm",
+            "tokens.formula_norm" if norm.position else "tokens.formula_norm_plain",
             which,
         ),
     ]
@@ -256,7 +261,7 @@ def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
         Shape("tokens.shape_one_hot", f"[{name}, V]", (length, size), (length, base.source_vocab_size)),
         Shape("tokens.shape_table", "[V, d_model]", (size, ours.d_model), (base.source_vocab_size, base.d_model)),
         Shape("tokens.shape_rows", f"[{name}, d_model]", vector, paper),
-        *([Shape("tokens.shape_position", f"[{name}, d_model]", vector, paper)] if ours.positions == "sinusoidal" else []),
+        *([Shape("tokens.shape_position", f"[{name}, d_model]", vector, paper)] if adds(atlas) else []),
         Shape("tokens.shape_input", f"[{name}, d_model]", vector, paper),
     ]
 
@@ -265,7 +270,7 @@ def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
 def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     """The model without the factor, or without positions: what is left at the input, and what it does to the translation."""
     session.begin_run()
-    kinds = [kind for kind in VARIANTS if kind == "factor" or atlas.config.positions == "sinusoidal"]
+    kinds = [kind for kind in VARIANTS if kind == "factor" or adds(atlas)]
     linked.chosen("without", kinds, None)
     variant = st.segmented_control(
         text("tokens.what_if"),
@@ -289,13 +294,15 @@ def without_factor(selection: session.Selection, atlas: Translator, trace: Trace
     """What the factor is for, at the input of the encoder."""
     fresh = session.measured_model(embeddings.untrained, selection.model, "source")
     found = session.measured(embeddings.norms, selection, "source")
-    html.prose(
-        "tokens.what_if_factor_idea",
-        row=html.Ours(html.number(fresh.row)),
-        position=html.Ours(html.number(fresh.position)),
-        scaled=html.Ours(html.number(fresh.scaled)),
-        width=atlas.config.d_model,
-    )
+    drawn = {
+        "row": html.Ours(html.number(fresh.row)),
+        "scaled": html.Ours(html.number(fresh.scaled)),
+        "width": atlas.config.d_model,
+    }
+    if adds(atlas):
+        html.prose("tokens.what_if_factor_idea", **drawn, position=html.Ours(html.number(fresh.position)))
+    else:
+        html.prose("tokens.what_if_factor_plain", **drawn)
     html.prose(
         "tokens.what_if_factor_input", count=len(trace.source), found=found.found_again, found_unscaled=found.found_again_unscaled
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app import session
-from app.charts import formulas
+from app.charts import formulas, pairs
 from app.charts.archive import npz
 from app.charts.spreadsheet import comma_separated
 from model.trace import Trace
@@ -132,3 +132,15 @@ def test_a_spreadsheet_takes_no_text_for_a_formula() -> None:
     rows = [("=SUM(A1)", -0.5), ("-5", -math.inf), ("@x", 3), ("+a", "-1e-3"), ("a=b", "＝1")]
     written = comma_separated(("name", "value"), rows).decode("utf-8-sig").splitlines()
     assert written == ["name,value", "'=SUM(A1),-0.5", "-5,-inf", "'@x,3", "'+a,-1e-3", "a=b,'＝1"]
+
+
+def test_formulas_of_rotary_attention_say_what_is_turned() -> None:
+    assert "'" not in formulas.attention(turned=False)
+    assert r"Q' {K'}^\top" in formulas.attention(turned=True)
+    encoder, decoder, cross = pairs.three(turned=True, bias=True).split(r"\\")
+    assert r"R(X W^Q + b^Q)\, R(X W^K + b^K)^\top" in encoder
+    assert r"+ \text{mask}" in decoder
+    assert "R(" not in cross
+    assert "b^" not in pairs.three(turned=True, bias=False)
+    assert r"q'_i \cdot k'_j" in pairs.directed(turned=True)
+    assert r"q_j \cdot k_i" in pairs.directed(turned=False)

@@ -141,7 +141,11 @@ def test_a_pre_norm_rotary_model_is_told_as_it_is(tmp_path: Path) -> None:
         "meaning": "X: source embeddings, what layer 1 reads, normed first (pre-norm)",
         "path": "encoder.layers.0.residual.0.normed",
     }
-    assert first["memory"]["meaning"].endswith("Q and K are then turned by their positions.")
+    assert first["memory"]["meaning"].endswith("R turns Q and K by their positions.")
+    heads = {name: about["encoder.self_attention"][name] for name in ("query", "key", "value")}
+    assert [made.partition(" = ")[2].startswith("R(X[") for made in heads.values()] == [True, True, False]
+    assert not any("R(" in about["decoder.cross_attention"][name] for name in heads)
+    assert " + b_Q" not in heads["query"]
     assert cross["query"]["path"] == "decoder.layers.1.residual.1.normed"
     assert "after the final norm" in cross["memory"]["meaning"]
     assert "turned" not in cross["memory"]["meaning"]

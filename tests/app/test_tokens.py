@@ -184,5 +184,10 @@ def test_a_rotary_model_adds_no_position_and_none_can_be_left_out(open_app: Open
     assert app.segmented_control(key="without").options == ["without √d_model"]
     assert not any("PE" in formula.value for formula in app.latex)
     assert "No position is added here." in shown(app)
+    assert "How long the rows are" in shown(app)
+    assert "the word, or its position" not in shown(app)
+    app.segmented_control(key="without").set_value("factor").run()
+    assert "No position is added here that could drown a word" in shown(app)
+    app.segmented_control(key="without").set_value(None).run()
     assert "bag of words" not in shown(app)
     assert "Choose what the model must do without." in shown(app)

@@ -11,7 +11,7 @@ __all__ = ["LABELS", "attention_graph", "pack"]
 
 MODULES = (
     "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "address", "state", "template", "mount", "controls",
-    "stage", "matrix", "opened", "table", "export", "graph", "panel", "main",
+    "stage", "keys", "matrix", "opened", "table", "export", "graph", "panel", "main",
 )  # fmt: skip
 
 _FOLDER = Path(__file__).parent

@@ -1,13 +1,14 @@
 // One attention: where its queries, keys and values come from, and its weights as a matrix or as a graph.
 import { button } from "./controls.js";
 import { drawGraph, hitGraph, layoutGraph } from "./graph.js";
+import { cellAfter } from "./keys.js";
 import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
 import { conventionOf, openHead, pathOf, titleOf } from "./opened.js";
 import { Stage } from "./stage.js";
 import { TableTwin } from "./table.js";
 import { element } from "./template.js";
 
-const PAGE = 10, SMALLEST = 14;
+const SMALLEST = 14;
 
 export class Panel {
   constructor(app, attention) {
@@ -113,20 +114,11 @@ export class Panel {
   }
 
   key(event) {
-    const { app, opened } = this;
-    if (opened.loading || event.altKey || event.metaKey) return;
-    const rows = opened.map.rows - 1, cols = opened.map.cols - 1, pin = app.pinOf(this.attention.id), [row, col] = [pin?.query ?? 0, pin?.key ?? 0], whole = event.ctrlKey;
-    const moves = {
-      ArrowUp: [row - 1, col], ArrowDown: [row + 1, col], ArrowLeft: [row, col - 1], ArrowRight: [row, col + 1],
-      Home: [whole ? 0 : row, 0], End: [whole ? rows : row, cols], PageUp: [row - PAGE, col], PageDown: [row + PAGE, col], Enter: [row, col], " ": [row, col],
-    };
-    const move = moves[event.key];
-    if (!move) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const [toRow, toCol] = pin || !event.key.startsWith("Arrow") ? move : [0, 0];
-    const next = { query: Math.max(0, Math.min(rows, toRow)), key: Math.max(0, Math.min(cols, toCol)) };
-    app.fix(this.attention.id, next, true);
-    if (!this.isGraph) this.stage.reveal(boxOfCell(this.geometry, next.query, next.key), this.geometry.left, this.geometry.top);
+    const { app, opened } = this, pin = app.pinOf(this.attention.id);
+    const next = opened.loading ? null : cellAfter(event, opened.map, pin && [pin.query ?? 0, pin.key ?? 0]);
+    if (!next) return;
+    const [query, key] = next;
+    app.fix(this.attention.id, { query, key }, true);
+    if (!this.isGraph) this.stage.reveal(boxOfCell(this.geometry, query, key), this.geometry.left, this.geometry.top);
   }
 }

@@ -11,7 +11,7 @@ __all__ = ["LABELS", "attention_map", "pack", "pack_detail"]
 
 MODULES = (
     "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "address", "state", "template", "mount", "controls",
-    "stage", "matrix", "lines", "overview", "linked", "opened", "table", "export", "csv", "export_bar", "guided", "switches",
+    "stage", "keys", "matrix", "lines", "overview", "linked", "opened", "table", "export", "csv", "export_bar", "guided", "switches",
     "panel", "overview_panel", "heads_view", "linked_view", "main",
 )  # fmt: skip
 

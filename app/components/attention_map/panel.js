@@ -1,12 +1,11 @@
 // The enlarged matrix with its pointer, its keyboard cursor and its scale bar.
+import { cellAfter } from "./keys.js";
 import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
 import { drawScale, layoutScale, paintScale } from "./scale.js";
 import { scaleEnd } from "./opened.js";
 import { strongest } from "./reduce.js";
 import { Stage } from "./stage.js";
 import { element } from "./template.js";
-
-const PAGE = 10;
 
 export class MatrixPanel {
   constructor(app) {
@@ -61,23 +60,12 @@ export class MatrixPanel {
   }
 
   key(event) {
-    const { app, opened } = this, rows = opened.map.rows - 1, cols = opened.map.cols - 1;
-    if (rows < 0 || cols < 0 || event.altKey || event.metaKey) return;
-    const { query, key } = app.pin ?? { query: null, key: null }, start = query === null && key === null;
-    const [row, col] = [query ?? 0, key ?? 0];
-    const whole = event.ctrlKey;
-    const moves = {
-      ArrowUp: [row - 1, col], ArrowDown: [row + 1, col], ArrowLeft: [row, col - 1], ArrowRight: [row, col + 1],
-      Home: [whole ? 0 : row, 0], End: [whole ? rows : row, cols], PageUp: [row - PAGE, col], PageDown: [row + PAGE, col], Enter: [row, col], " ": [row, col],
-    };
-    const move = moves[event.key];
-    if (!move) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const [toRow, toCol] = start && event.key.startsWith("Arrow") ? [0, 0] : move;
-    const next = { query: Math.max(0, Math.min(rows, toRow)), key: Math.max(0, Math.min(cols, toCol)) };
+    const { app, opened } = this, { query, key } = app.pin ?? { query: null, key: null };
+    const next = cellAfter(event, opened.map, query === null && key === null ? null : [query ?? 0, key ?? 0]);
+    if (!next) return;
+    const [row, col] = next;
     app.hover = null;
-    app.fix(next, { keep: true, from: this.stage.frame });
-    this.stage.reveal(boxOfCell(this.geometry, next.query, next.key), this.geometry.left, this.geometry.top);
+    app.fix({ query: row, key: col }, { keep: true, from: this.stage.frame });
+    this.stage.reveal(boxOfCell(this.geometry, row, col), this.geometry.left, this.geometry.top);
   }
 }

@@ -1,11 +1,12 @@
 // One matrix in a frame of its own: pointer, keyboard cursor, name and size beneath.
 import { boxOf, drawGrid, hitGrid, layoutGrid } from "./grid.js";
+import { cellAfter } from "./keys.js";
 import { bitmapOf, roleColour } from "./numbers.js";
 import { Stage } from "./stage.js";
 import { element, fill } from "./template.js";
 import { css } from "./theme.js";
 
-const TALLEST = 920, PAGE = 10, NARROWEST = 120; // 64 rows stand there whole
+const TALLEST = 920, NARROWEST = 120; // 64 rows stand there whole
 
 export class MatrixPanel {
   constructor(app, matrix) {
@@ -65,17 +66,11 @@ export class MatrixPanel {
 
   key(event) {
     if (event.altKey || event.metaKey) return;
-    const { app, matrix } = this, [row, col] = app.cursorIn(matrix), rows = matrix.rows - 1, cols = matrix.cols - 1, whole = event.ctrlKey;
-    const move = {
-      ArrowUp: [row - 1, col], ArrowDown: [row + 1, col], ArrowLeft: [row, col - 1], ArrowRight: [row, col + 1],
-      Home: [whole ? 0 : row, 0], End: [whole ? rows : row, cols], PageUp: [row - PAGE, col], PageDown: [row + PAGE, col], Enter: [row, col], " ": [row, col],
-    }[event.key];
-    if (!move) return app.stepKey(event);
-    event.preventDefault();
-    event.stopPropagation();
-    const next = { row: Math.max(0, Math.min(rows, move[0])), col: Math.max(0, Math.min(cols, move[1])) };
-    app.press(matrix, next);
-    this.reveal({ cell: [next.row, next.col] });
+    const { app, matrix } = this, next = cellAfter(event, matrix, app.cursorIn(matrix));
+    if (!next) return app.stepKey(event);
+    const [row, col] = next;
+    app.press(matrix, { row, col });
+    this.reveal({ cell: next });
     return undefined;
   }
 }

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model import cost
+from model.analysis.positions import Offsets, offsets, products
 from model.attention import MultiHeadAttention
 from model.config import ModelConfig
 from model.trace import Trace
@@ -34,6 +35,20 @@ def products_with_words(atlas: Translator, trace: Trace) -> Float[Tensor, "token
     """(x_p + PE(p)) . (x_q + PE(q)) for all tokens of the source, in float64: what enters the encoder, before any weight."""
     entering = trace["source.embedding"].tensor[0].double() + positions_of(trace).double()
     return entering @ entering.T
+
+
+def products_by_offset(atlas: Translator, trace: Trace) -> dict[str, Offsets]:
+    """Dot products of positions "alone", and with "words" where the model adds positions to them: what the offset decides."""
+    found = {"alone": offsets(products(len(trace.source), atlas.config.d_model))}
+    if "source.position" in trace:
+        found["words"] = offsets(products_with_words(atlas, trace))
+    return found
+
+
+def scores_by_offset(atlas: Translator, trace: Trace, head: int) -> dict[str, Offsets]:
+    """The same for the scores of a head: of "positions" through W_Q and W_K, and the "scores" of words and positions."""
+    parts = score_parts(atlas, trace, head)
+    return {"positions": offsets(parts.positions), "scores": offsets(parts.scores)}
 
 
 @dataclass(frozen=True)

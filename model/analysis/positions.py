@@ -16,6 +16,11 @@ def wavelengths(d_model: int, base: float = 10000.0) -> Float[Tensor, " pair"]:
     return 2 * math.pi / frequencies(d_model, base)
 
 
+def limit(base: float = 10000.0) -> float:
+    """2 pi base: the wavelength that pair d_model / 2 would have, one more than there is."""
+    return 2 * math.pi * base
+
+
 def columns(pair: int, d_model: int, layout: Layout = "interleaved") -> tuple[int, int]:
     """Where the sine and the cosine of a pair stand."""
     return (2 * pair, 2 * pair + 1) if layout == "interleaved" else (pair, pair + d_model // 2)
@@ -68,7 +73,9 @@ class Bounds:
 def bounds(table: Float[Tensor, "position d_model"]) -> Bounds:
     """All numbers lie in [-1, 1], and every row has the squared length d_model / 2, since sin^2 + cos^2 = 1 in every pair."""
     squares = (table.double() ** 2).sum(dim=-1)
-    return Bounds(float(table.min()), float(table.max()), float(squares.min()), float(squares.max()), table.shape[1] / 2)
+    return Bounds(
+        float(table.min()), float(table.max()), float(squares.min()), float(squares.max()), squared_length(table.shape[1])
+    )
 
 
 # ----- dot products
@@ -82,7 +89,18 @@ def products(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, 
 
 def by_distance(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, " distance"]:
     """PE(p) . PE(p + k) for k = 0 .. length - 1, the same for every p: the sum of cos(k w_i) over the pairs (float64)."""
-    return products(length, d_model, base)[0]
+    table = sinusoidal(length, d_model, base, dtype=torch.float64)
+    return (table @ table[:1].T)[:, 0]
+
+
+def squared_length(d_model: int) -> float:
+    """||PE(p)||^2 = d_model / 2 for every p, since each pair adds sin^2 + cos^2 = 1."""
+    return d_model / 2
+
+
+def cosines(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, " distance"]:
+    """The cosine of PE(p) and PE(p + k): their product over the squared length, 1 at k = 0 (float64)."""
+    return by_distance(length, d_model, base) / squared_length(d_model)
 
 
 def first_rise(d_model: int, base: float = 10000.0, length: int = 512) -> int | None:

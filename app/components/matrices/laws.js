@@ -85,9 +85,9 @@ const LAWS = {
     return { marks: new Map([[result.id, { cell: [row, col] }]]), sentence: ["law_sinusoid", { wave, position: row, base: String(scene.value), exponent: `${2 * pair}/${width}`, pair, angle, value }] };
   },
   turn({ operands: [a, b], row, col, value }) {
-    const block = [col & ~1, col | 1], terms = block.map(k => [at(a, row, k), at(b, k, col)]);
+    const block = [row & ~1, row | 1], terms = block.map(k => [at(a, row, k), at(b, k, col)]);
     const marks = new Map([[a.id, { row }], [b.id, { col }]]);
-    return { marks, terms, total: terms.reduce((sum, [x, y]) => sum + x * y, 0), roles: [a.role, b.role], sentence: ["law_turn", { pair: col >> 1, first: a.title, second: b.title, value }] };
+    return { marks, terms, total: terms.reduce((sum, [x, y]) => sum + x * y, 0), roles: [a.role, b.role], sentence: ["law_turn", { pair: row >> 1, first: a.title, second: b.title, value }] };
   },
   same({ operands, result, row, col }) {
     const all = [...operands, result];

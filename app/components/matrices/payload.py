@@ -77,7 +77,7 @@ class Scene:
       "slice": columns of A from `value` on
     - "norm": LayerNorm of a row of A with gain and bias (one row each) and `value` as epsilon; "activation": of A, `activation`
     - "sinusoid": sine or cosine of row × `value`^(-2i / columns), pair i standing as `layout` says
-    - "turn": A × B, B being a block of 2 × 2 after another: all other products are left out
+    - "turn": A × B, A being one block of 2 × 2 after another: all other products are left out
     - "same": no law, the same cell in all
     """
 

@@ -74,6 +74,14 @@ def measure(atlas: Translator, references: Mapping[str, Sequence[str]], sentence
     )
 
 
+def translator(name: str) -> Translator:
+    """A shipped model that translates."""
+    atlas = model.load(name)
+    if not isinstance(atlas, Translator):
+        raise SystemExit(f"{name} does not translate; name models such as en-fr")
+    return atlas
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lengths", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="+", help="shipped models that read the same sentences, such as en-fr en-fr-rotary")
@@ -83,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args(arguments)
     torch.set_num_threads(given.threads)
-    atlases = {name: model.load(name) for name in given.names}
+    atlases = {name: translator(name) for name in given.names}
     languages = Languages.of(given.names[0], given.data)
     held_out = evaluate.references(pairs_of(given.data / f"{languages.stem}.test.tsv", languages.flip))
     held_out = dict(list(held_out.items())[: given.sentences])

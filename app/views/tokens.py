@@ -300,9 +300,9 @@ def without_factor(selection: session.Selection, atlas: Translator, trace: Trace
         "width": atlas.config.d_model,
     }
     if adds(atlas):
-        html.prose("tokens.what_if_factor_idea", **drawn, position=html.Ours(html.number(fresh.position)))
+        html.prose("tokens.what_if_factor_idea", kind="", **drawn, position=html.Ours(html.number(fresh.position)))
     else:
-        html.prose("tokens.what_if_factor_plain", **drawn)
+        html.prose("tokens.what_if_factor_plain", kind="", **drawn)
     html.prose(
         "tokens.what_if_factor_input", count=len(trace.source), found=found.found_again, found_unscaled=found.found_again_unscaled
     )

@@ -90,5 +90,32 @@ def attention_bytes(config: ModelConfig, queries: int, keys: int, batch: int = 1
     return batch * config.num_heads * queries * keys * bytes_per_number
 
 
+def cache_bytes(config: ModelConfig, source: int, target: int, batch: int = 1, bytes_per_number: int = 4) -> int:
+    """What decoding has kept once `target` tokens are read behind a source: keys and values, 2 d numbers a token and layer.
+
+    An encoder-decoder keeps those of the source in each cross-attention and those of the target in each self-attention; a
+    decoder-only model keeps all of them in its one self-attention. The count is the same for the same d and decoder layers.
+    """
+    return batch * config.decoder_layers * 2 * config.d_model * (source + target) * bytes_per_number
+
+
+def flops_of_source(config: ModelConfig, source: int) -> int:
+    """Floating-point operations that a source costs once, before anything is written; counted as in `flops`.
+
+    In an encoder-decoder: the encoder, and the source's keys and values of each cross-attention. In a decoder-only model: the
+    source's own rows in the one stack, up to their logits; the last of them foretells the first token already.
+    """
+    return flops(config, source, 0)
+
+
+def flops_of_token(config: ModelConfig, source: int, target: int) -> int:
+    """Floating-point operations of one step with a key/value cache: the last of `target` tokens is read behind the source."""
+    d, layers = config.d_model, config.decoder_layers
+    one_matrix, one_feed_forward = 2 * d**2, 2 * 2 * d * config.d_ff
+    matrices = 4 if config.family == "decoder-only" else 6  # W_Q and W_O of cross-attention too; its K and V are kept
+    attention = 2 * 2 * (source + target) * d
+    return layers * (matrices * one_matrix + attention + one_feed_forward) + 2 * d * config.target_vocab_size
+
+
 def _with_total(parts: dict[str, int]) -> dict[str, int]:
     return {**parts, "total": sum(parts.values())}

@@ -9,6 +9,7 @@ component in the browser) are left as they are.
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -18,6 +19,7 @@ import torch
 
 import model
 from app import text as texts
+from model import checkpoint
 from model.alignment import words
 from model.analysis import doubt, what_if
 from model.checkpoint import CheckpointError
@@ -282,13 +284,27 @@ def load(name: str) -> Atlas:
 
 def loaded(names: Sequence[str]) -> dict[str, Atlas]:
     """Those of the models that can be loaded: a damaged one is told on its page and does not hide the others."""
-    found: dict[str, Atlas] = {}
-    for name in names:
-        try:
-            found[name] = load(name)
-        except CheckpointError:
-            continue
-    return found
+    return {name: load(name) for name in names if _loads(name, _state(name))}
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _loads(name: str, state: tuple[tuple[str, int, int], ...]) -> bool:
+    """Whether a model can be loaded whose files are in this state: a damaged one is not read again until they change."""
+    try:
+        load(name)
+    except CheckpointError:
+        return False
+    return True
+
+
+def _state(name: str) -> tuple[tuple[str, int, int], ...]:
+    """What tells the files of a model from others that may take their place: names, sizes, times."""
+    found = []
+    for path in sorted((checkpoint.SHIPPED / name).glob("*")):
+        with suppress(OSError):  # gone in between
+            known = path.stat()
+            found.append((path.name, known.st_size, known.st_mtime_ns))
+    return tuple(found)
 
 
 def without_folder(message: str) -> str:

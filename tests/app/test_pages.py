@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -241,6 +242,22 @@ def test_a_damaged_checkpoint_names_the_file_and_the_way_out_and_other_models_wo
     app.selectbox(key="model").set_value("en-fr").run()
     assert not app.exception
     assert session.translation("en-fr", SENTENCE).text in shown(app)
+
+
+def test_a_damaged_model_is_not_read_again_until_its_files_change(damaged: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, really = [], model.load
+
+    def load(name: str) -> Any:
+        read.append(name)
+        return really(name)
+
+    monkeypatch.setattr(model, "load", load)
+    names = ("en-fr", damaged)
+    assert [list(session.loaded(names)) for _ in range(3)] == [["en-fr"]] * 3
+    assert read == ["en-fr", damaged]
+    file = f"{damaged}/model.safetensors"
+    shutil.copy(model.checkpoint.ROOT / "assets" / "checkpoints" / file, model.checkpoint.SHIPPED / file)
+    assert list(session.loaded(names)) == ["en-fr", damaged]
 
 
 def test_no_model_at_all_says_what_to_do(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

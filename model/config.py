@@ -11,6 +11,9 @@ Positions = Literal["sinusoidal", "rotary", "none"]
 Tying = Literal["none", "target", "all"]
 
 
+PADDING, START, END, UNKNOWN = range(4)  # ids of the tokens that are not text, the same in every vocabulary
+
+
 class ConfigError(ValueError):
     """A setting that cannot be: the message names it, says what was given and what is possible."""
 
@@ -43,10 +46,10 @@ class ModelConfig:
     attention_bias: bool = False
     norm_epsilon: float = 1e-5
     max_length: int = 1024
-    padding: int = 0  # ids of the tokens that are not text, the same in both vocabularies
-    start: int = 1
-    end: int = 2
-    unknown: int = 3
+    padding: int = PADDING
+    start: int = START
+    end: int = END
+    unknown: int = UNKNOWN
 
     def __post_init__(self) -> None:
         for name in ("source_vocab_size", "target_vocab_size", "d_model", "num_heads", "d_ff", "max_length"):

@@ -11,8 +11,12 @@ from pathlib import Path
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Engine
 
-SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")  # their ids are 0, 1, 2, 3 in every vocabulary
-PADDING, START, END, UNKNOWN = range(4)
+from model.config import END as END
+from model.config import PADDING as PADDING
+from model.config import START as START
+from model.config import UNKNOWN as UNKNOWN
+
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")  # named by PADDING, START, END and UNKNOWN
 
 
 @dataclass(frozen=True)

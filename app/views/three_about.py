@@ -45,7 +45,7 @@ def sizes(*numbers: int) -> str:
 
 def _origin(config: ModelConfig, attention: str, layer: int, rotated: bool) -> dict[str, dict[str, str]]:
     found = origins.origin(config.norm, attention, layer)
-    turned = f" {text('three_attentions.turned')}" if rotated else ""
+    turned = text("three_attentions.turned") if rotated else ""
     query, memory = _stream(config, attention, layer), _memory(config)
     if not attention.endswith("cross_attention"):
         memory = query

@@ -106,7 +106,7 @@ def cell_in_numbers(table: Table, dimension: int) -> str:
 
 def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
     """The table, the matrix of a shift and the products, in this model and in the paper's."""
-    ours, base, length = atlas.config, paper_base(), len(trace.source)
+    ours, base, length = atlas.config, paper_base(), len(position_parts.sentence(trace))
     return [
         Shape("positions.shape_table", "[L_s, d_model]", (length, ours.d_model), (length, base.d_model)),
         Shape("positions.shape_waves", "[d_model / 2]", (ours.d_model // 2,), (base.d_model // 2,)),

@@ -7,7 +7,7 @@ from app.components.curves import Chart, Series
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.positions_table import LABELLED, Table, draw
+from app.views.positions_table import LABELLED, Table, draw, side_of
 from model.analysis import position_parts, positions
 from model.analysis.positions import Offsets
 from model.trace import Trace
@@ -18,15 +18,16 @@ DISTANCES = 128
 
 
 def tokens(trace: Trace, name: str) -> Axis:
-    """The source along one side of a square matrix."""
-    labels = [token.label for token in trace.source] if len(trace.source) <= LABELLED else None
-    return Axis(text(name), labels, "source" if labels else "plain")
+    """The sentence along one side of a square matrix."""
+    read = position_parts.sentence(trace)
+    labels = [token.label for token in read] if len(read) <= LABELLED else None
+    return Axis(text(name), labels, side_of(trace) if labels else "plain")
 
 
 def show(selection: session.Selection, atlas: Translator, trace: Trace, table: Table | None) -> None:
     """The matrices, what the offset decides in them, and the curves by distance."""
     html.prose("positions.products_idea")
-    width, length = atlas.config.d_model, len(trace.source)
+    width, length = atlas.config.d_model, len(position_parts.sentence(trace))
     rows, columns = tokens(trace, "positions.position"), tokens(trace, "positions.other")
     found = [Matrix("alone", positions.products(length, width), rows, columns, text("positions.products_alone"))]
     added = "source.position" in trace

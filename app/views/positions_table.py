@@ -1,6 +1,7 @@
 """The sinusoidal table: whose, how large, in which layout; its heatmap, the curves of two dimensions, its wavelengths."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 import torch
@@ -12,7 +13,7 @@ from app.components.curves import pack as pack_chart
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, linked, picture
-from model.analysis import positions
+from model.analysis import position_parts, positions
 from model.position import Layout, frequencies, sinusoidal
 from model.trace import Trace
 from model.translator import Translator
@@ -66,7 +67,7 @@ SIZES = {"pe_d": (2, WIDEST, WIDEST), "pe_length": (1, LONGEST, LONGEST), "pe_ba
 def asked(atlas: Translator, trace: Trace) -> Table | None:
     """The table that the visitor chose; None where it has a size that no table has."""
     if linked.chosen("table", (OWN, FREE), OWN) != FREE:
-        return Table(True, len(trace.source), atlas.config.d_model)
+        return Table(True, len(position_parts.sentence(trace)), atlas.config.d_model)
     layout = linked.chosen("pe_layout", LAYOUTS, LAYOUTS[0])
     width, length, base = (wanted(name, *limits) for name, limits in SIZES.items())
     return None if width % 2 else Table(False, length, width, float(base), "halves" if layout == "halves" else "interleaved")
@@ -110,8 +111,8 @@ def heatmap(selection: session.Selection, trace: Trace, table: Table) -> None:
     labelled = table.own and table.length <= LABELLED
     rows = Axis(
         text("positions.position"),
-        [token.label for token in trace.source] if labelled else None,
-        "source" if labelled else "plain",
+        [token.label for token in position_parts.sentence(trace)] if labelled else None,
+        side_of(trace) if labelled else "plain",
         text("positions.rows", count=table.length, first=first_row(table)),
     )
     matrix = Matrix(
@@ -129,6 +130,11 @@ def heatmap(selection: session.Selection, trace: Trace, table: Table) -> None:
     )
     message = pack([scene], [matrix], text=section("matrices"), caption=picture.caption(selection, trace), name="table")
     matrices(message, key="positions_table")
+
+
+def side_of(trace: Trace) -> Literal["source", "target"]:
+    """The sentence whose positions are drawn: the source, of a decoder-only model its only one."""
+    return "source" if trace.source else "target"
 
 
 def first_row(table: Table) -> str:

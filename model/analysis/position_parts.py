@@ -15,6 +15,7 @@ from model import cost
 from model.analysis.positions import Offsets, offsets, products
 from model.attention import MultiHeadAttention
 from model.config import ModelConfig
+from model.tokenizer import Token
 from model.trace import Trace
 from model.translator import Translator
 
@@ -24,6 +25,11 @@ PATH = "encoder.layers.0.self_attention"
 def reads_the_sum(config: ModelConfig) -> bool:
     """Whether the first attention of the encoder reads embedding plus position as they are."""
     return config.positions == "sinusoidal" and config.norm == "post"
+
+
+def sentence(trace: Trace) -> tuple[Token, ...]:
+    """The tokens whose positions are looked at: those of the source; of a decoder-only model all that it read."""
+    return trace.source or trace.target
 
 
 def positions_of(trace: Trace) -> Float[Tensor, "token d_model"]:
@@ -39,7 +45,7 @@ def products_with_words(atlas: Translator, trace: Trace) -> Float[Tensor, "token
 
 def products_by_offset(atlas: Translator, trace: Trace) -> dict[str, Offsets]:
     """Dot products of positions "alone", and with "words" where the model adds positions to them: what the offset decides."""
-    found = {"alone": offsets(products(len(trace.source), atlas.config.d_model))}
+    found = {"alone": offsets(products(len(sentence(trace)), atlas.config.d_model))}
     if "source.position" in trace:
         found["words"] = offsets(products_with_words(atlas, trace))
     return found

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import torch
@@ -103,6 +104,7 @@ def cosines(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "
     return by_distance(length, d_model, base) / squared_length(d_model)
 
 
+@lru_cache(maxsize=256)
 def first_rise(d_model: int, base: float = 10000.0, length: int = 512) -> int | None:
     """The least distance k whose dot product is larger than that of k - 1; None if there is none below `length`."""
     along = by_distance(length, d_model, base)

@@ -14,6 +14,8 @@ from typing import Protocol
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
+import model
+from model.translator import Translator
 from tests.browser import application
 
 
@@ -49,6 +51,14 @@ def server(server_log: Path) -> Iterator[str]:
 def browser() -> Iterator[BrowserContext]:
     with application.launch() as context:
         yield context
+
+
+@pytest.fixture(scope="session")
+def french() -> Translator:
+    """The shipped model, in this process: what the pages should say comes from it."""
+    atlas = model.load("en-fr")
+    assert isinstance(atlas, Translator)
+    return atlas
 
 
 @pytest.fixture

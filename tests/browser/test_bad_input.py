@@ -21,11 +21,6 @@ LIMIT = 200
 
 
 @pytest.fixture(scope="module")
-def french() -> Translator:
-    return model.load("en-fr")
-
-
-@pytest.fixture(scope="module")
 def visitor(server: str, browser: BrowserContext) -> Iterator[Visitor]:
     with attention.visitor(browser, server, lang="en", model="en-fr", layer=1, head=0) as visitor:
         yield visitor

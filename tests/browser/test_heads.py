@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-import model
 from app.text import sentences
 from model.trace import Trace
 from model.translator import Translator
@@ -17,11 +16,6 @@ from tests.browser.attention import CROSS, DECODER, ENCODER, AttentionMap, Visit
 
 SENTENCE = "The cat saw the extraordinarily tall dog."
 TARGET = "Le chat a vu le chien."  # forced, so that the rows are known
-
-
-@pytest.fixture(scope="module")
-def french() -> Translator:
-    return model.load("en-fr")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ import pytest
 import torch
 from playwright.sync_api import BrowserContext, Locator, expect
 
-import model
 from app.text import sentences
 from model.analysis import masking
 from model.analysis.painted import painted
@@ -23,11 +22,6 @@ from tests.browser.attention import Visitor
 SENTENCE, TARGET = "The cat saw the dog.", "Le chat a vu le chien."
 PLACE = {"attention": "decoder.self_attention", "layer": 1, "head": 2}
 TEXT = sentences("en")
-
-
-@pytest.fixture(scope="module")
-def french() -> Translator:
-    return model.load("en-fr")
 
 
 @pytest.fixture(scope="module")

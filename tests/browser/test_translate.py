@@ -24,11 +24,6 @@ SENTENCE = "The cat saw the extraordinarily tall dog."
 
 
 @pytest.fixture(scope="module")
-def french() -> Translator:
-    return model.load("en-fr")
-
-
-@pytest.fixture(scope="module")
 def trace(french: Translator) -> Trace:
     return french.trace(SENTENCE)
 

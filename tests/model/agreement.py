@@ -1,4 +1,7 @@
-"""Our weights put into PyTorch's own layers."""
+"""Our weights put into PyTorch's own layers, and into numbers of double precision."""
+
+from copy import deepcopy
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -7,6 +10,7 @@ from model.attention import MultiHeadAttention
 from model.config import ModelConfig
 from model.layers import DecoderLayer, EncoderLayer
 from model.transformer import EncoderDecoder
+from model.translator import Translator
 
 
 @torch.no_grad()
@@ -82,3 +86,8 @@ def by_nn_transformer(
         memory_key_padding_mask=None if source_mask is None else ~source_mask,
     )
     return nn.functional.linear(hidden, ours.to_logits.weight)
+
+
+def in_double(atlas: Translator) -> Translator:
+    """A copy of the model in float64."""
+    return replace(atlas, model=deepcopy(atlas.model).double())

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from model import Translator, load
+from model import Translator
 from model.analysis import masking
 from model.analysis.conventions import Mask, of_cells, snippets
 from model.attention import MultiHeadAttention
@@ -15,11 +15,6 @@ from model.attention_mask import causal
 from model.trace import Trace
 
 PATH = "decoder.layers.0.self_attention"
-
-
-@pytest.fixture(scope="module")
-def atlas() -> Translator:
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
 """Set a number, and everything after it is what a computation by hand gives; everything before it stays."""
 
-import copy
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from model.analysis.edited import as_edits, recompute
 from model.analysis.forced import repeated
 from model.translator import Translator, load
 from tests.model import tiny
+from tests.model.agreement import in_double
 
 PLACE = ("decoder.cross_attention", 2, 1)
 PATH = "decoder.layers.2.cross_attention"
@@ -26,8 +25,7 @@ PATH = "decoder.layers.2.cross_attention"
 
 @pytest.fixture(scope="module")
 def atlas() -> Translator:
-    loaded = load("en-fr")
-    return replace(loaded, model=copy.deepcopy(loaded.model).double())
+    return in_double(load("en-fr"))
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,18 @@
 """A painted mask changes the attention that it is put on, and nothing else; padding changes nothing."""
 
-import copy
-from dataclasses import replace
-
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from model import Translator, load
+from model import Translator
 from model.analysis import masking, padding
 from model.analysis.painted import damage, damaged_text, loss, own_mask, painted, written
 from model.trace import Trace
+from tests.model.agreement import in_double
 
 SENTENCE, OTHERS = "I don't know her name.", ("I love you.", "The old man gave his dog a piece of bread.")
-
-
-@pytest.fixture(scope="module")
-def atlas() -> Translator:
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +104,7 @@ def test_own_masks() -> None:
 @pytest.mark.parametrize(("attention", "side"), [("decoder.self_attention", "left"), ("encoder.self_attention", "right")])
 def test_a_sentence_gives_the_same_map_alone_and_padded(translator: Translator, attention: str, side: str, quick: None) -> None:
     """In float64, to 1e-12; both tiny models, sinusoidal and rotary."""
-    exact = replace(translator, model=copy.deepcopy(translator.model).double())
+    exact = in_double(translator)
     others = ("Where is the café?", "Do you like the summer?")
     found = padding.padded(exact, exact.trace("I love you."), others, attention, 0, 1, side)
     assert max(found.differences) < 1e-12

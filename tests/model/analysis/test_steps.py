@@ -1,8 +1,6 @@
 """Each step's operands, multiplied, give its recorded result; the tables' shapes are those of the trace."""
 
-import copy
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -14,6 +12,7 @@ from model import Trace, Translator
 from model.analysis import steps as analysis
 from model.analysis.steps import HeadSteps, Projection
 from model.config import ConfigError, paper_base, paper_big
+from tests.model.agreement import in_double
 
 ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
 SOURCE, TARGET = "I love you, and you love 12 things.", "Je t'aime."
@@ -25,7 +24,7 @@ close = torch.testing.assert_close
 def exact(request: pytest.FixtureRequest) -> tuple[Translator, Trace]:
     """The tiny translators in float64, and one pair read by each: post-norm with sinusoids, pre-norm with rotary positions."""
     atlas: Translator = request.getfixturevalue(request.param)
-    atlas = replace(atlas, model=copy.deepcopy(atlas.model).double())
+    atlas = in_double(atlas)
     return atlas, atlas.trace(SOURCE, TARGET if request.param == "shared" else "我爱你。")
 
 

@@ -7,14 +7,9 @@ from model import Trace
 from model.analysis import telling
 from model.analysis.cells import problem
 from model.analysis.edited import recompute
-from model.translator import Translator, load
+from model.translator import Translator
 
 PLACES = [("decoder.cross_attention", 2, 1), ("decoder.self_attention", 0, 2), ("encoder.self_attention", 1, 3)]
-
-
-@pytest.fixture(scope="module")
-def atlas() -> Translator:
-    return load("en-fr")
 
 
 @pytest.fixture(scope="module")

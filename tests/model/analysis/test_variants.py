@@ -14,6 +14,7 @@ from model.analysis import variants, what_if
 from model.analysis.forced import leak, repeated
 from model.attention import MultiHeadAttention
 from model.translator import Translator, load
+from tests.model.agreement import in_double
 
 PLACE = ("decoder.self_attention", 1, 2)
 PATH = "decoder.layers.1.self_attention"
@@ -21,8 +22,7 @@ PATH = "decoder.layers.1.self_attention"
 
 @pytest.fixture(scope="module")
 def atlas() -> Translator:
-    loaded = load("en-fr")
-    return replace(loaded, model=copy.deepcopy(loaded.model).double())
+    return in_double(load("en-fr"))
 
 
 @pytest.fixture(scope="module")

@@ -335,6 +335,11 @@ def translation(name: str, source: str, beam: int = 1) -> Translation:
     return atlas.translate(source, beam)
 
 
+def wrote(name: str, source: str, beam: int = 1) -> str:
+    """What the model says by itself: its translation, or the prompt with its continuation."""
+    return load(name).said(source, [token.id for token in translation(name, source, beam).produced])
+
+
 def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> Trace:
     """One forced pass over the given target, or over the model's own translation. Never change what it returns."""
     recorded = _long_trace if _are_long(name, source, target, beam) else _short_trace
@@ -436,7 +441,7 @@ def altered_translation(name: str, source: str, variant: str) -> str:
     """What the altered model writes when it is left to itself, greedily."""
     atlas = load(name)
     with tracing(edits=_edits(atlas, variant), only=frozenset()):
-        return atlas.write(source).text
+        return atlas.said(source, [token.id for token in atlas.write(source).produced])
 
 
 def _edits(atlas: Atlas, variant: str) -> Mapping[str, Edit]:

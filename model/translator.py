@@ -133,14 +133,28 @@ class Translator(Loaded[EncoderDecoder]):
         """What the model writes of a text, whichever its family: `translate`."""
         return self.translate(text, beam, limit)
 
-    def forced(self, source: Tensor, target: Tensor) -> Tensor:
-        """The logits (batch, target, vocab) of a forced pass over ids, whichever the family of the model."""
-        logits: Tensor = self.model(source, target)
+    def forced(
+        self, source: Tensor, target: Tensor, source_mask: Tensor | None = None, target_mask: Tensor | None = None
+    ) -> Tensor:
+        """The logits (batch, target, vocab) of a forced pass over ids, whichever the family; masks are False at padding."""
+        logits: Tensor = self.model(source, target, source_mask, target_mask)
         return logits
+
+    def decoded(self, target: Tensor, trace: Trace) -> Tensor:
+        """The logits of another target for the source of a trace, which kept "encoder.output"."""
+        return self.model.decode(target, trace["encoder.output"].tensor)
+
+    def said(self, source: str, ids: Sequence[int]) -> str:
+        """What these ids say when they were written for a source: the translation."""
+        return self.tokenizers.target.decode(ids)
 
     def given(self, trace: Trace) -> tuple[Token, ...]:
         """What the model read before it wrote, in this trace of its own: the source."""
         return trace.source
+
+    def first_written(self, trace: Trace) -> int:
+        """The first row of a trace whose token stands for what the model writes: all of them do."""
+        return 0
 
     def trace(self, source: str, target: str | Translation | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
         """One forced pass over a pair, everything recorded; without a target, over the model's own greedy output.
@@ -185,10 +199,21 @@ class LanguageModel(Loaded[DecoderOnly]):
         """What the model writes after a text, whichever its family: `generate`."""
         return self.generate(text, beam, limit)
 
-    def forced(self, source: Tensor, target: Tensor) -> Tensor:
+    def forced(
+        self, source: Tensor, target: Tensor, source_mask: Tensor | None = None, target_mask: Tensor | None = None
+    ) -> Tensor:
         """The logits (batch, target, vocab) of a forced pass over ids, whichever the family: here there is no source."""
+        logits: Tensor = self.model(target, target_mask)
+        return logits
+
+    def decoded(self, target: Tensor, trace: Trace) -> Tensor:
+        """The logits of another text; nothing of a trace is needed for it."""
         logits: Tensor = self.model(target)
         return logits
+
+    def said(self, source: str, ids: Sequence[int]) -> str:
+        """What these ids say when they were written after a prompt: the prompt with its continuation."""
+        return self.tokenizers.target.decode(ids, after=source)
 
     def given(self, trace: Trace) -> tuple[Token, ...]:
         """What the model read before it wrote, in this trace of its own: the start token and the prompt.
@@ -196,6 +221,10 @@ class LanguageModel(Loaded[DecoderOnly]):
         The row of the last of them produced the first token of the continuation.
         """
         return self.source_tokens(trace.source_text)
+
+    def first_written(self, trace: Trace) -> int:
+        """The first row of a trace whose token stands for what the model writes: that of the last token of the prompt."""
+        return min(len(self.given(trace)), len(trace.produced)) - 1
 
     def trace(self, source: str, target: str | Translation | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
         """One forced pass over prompt and continuation, everything recorded; without one, over the model's own greedy output.
@@ -214,7 +243,7 @@ class LanguageModel(Loaded[DecoderOnly]):
 
 
 Atlas = Translator | LanguageModel
-AnyAtlas = TypeVar("AnyAtlas", Translator, LanguageModel)
+AnyAtlas = TypeVar("AnyAtlas", bound=Translator | LanguageModel)
 
 
 def choose_device(device: str = "auto") -> torch.device:

@@ -8,12 +8,18 @@ Terms = tuple[int, int, int, int, int, int, int]  # layers, attentions, one atte
 Size = Sequence[int]
 
 
-def composed(*, pre_norm: bool) -> str:
-    """What a residual does to the stream, and which of them follow one another: data flows from right to left."""
+def composed(*, pre_norm: bool, one_stack: bool = False) -> str:
+    """What a residual does to the stream, and which of them follow one another: data flows from right to left.
+
+    `one_stack`: the model has a decoder alone, without cross-attention.
+    """
     residual = r"x + S(\mathrm{LN}(x))" if pre_norm else r"\mathrm{LN}(x + S(x))"
     stack = r"\mathrm{LN}\!\left((%s)^{N}(%s)\right)" if pre_norm else r"(%s)^{N}(%s)"
     encoder = r"R_{\mathrm{FFN}} \circ R_{\mathrm{Self}}"
     decoder = r"R_{\mathrm{FFN}} \circ R_{\mathrm{Cross}(\cdot,\, M)} \circ R_{\mathrm{Masked}}"
+    if one_stack:
+        alone = r"R_{\mathrm{FFN}} \circ R_{\mathrm{Masked}}"
+        return aligned(f"R_S(x) = {residual}", f"H = {stack % (alone, 'Y')}", r"P = \mathrm{softmax}(H\, W)")
     return aligned(
         f"R_S(x) = {residual}",
         f"M = {stack % (encoder, 'X')}",
@@ -22,14 +28,12 @@ def composed(*, pre_norm: bool) -> str:
     )
 
 
-def flowing(encoder: int, memory: Size, decoder: int, states: Size, logits: Size, logarithm: float, id: int) -> str:
-    """The same with sizes: the encoder's layers, X to M; the decoder's, Y to H to P; and one entry of P."""
+def flowing(encoder: int, memory: Size | None, decoder: int, states: Size, logits: Size, logarithm: float, id: int) -> str:
+    """The same with sizes: the encoder's layers, X to M, if there is one; the decoder's, Y to H to P; and one entry of P."""
     output = rf"\xrightarrow{{W:\; {states[-1]} \times {logits[-1]}}}"
-    return (
-        rf"{sized('X', memory)} \xrightarrow{{N = {encoder}}} {sized('M', memory)}, \qquad "
-        rf"{sized('Y', states)} \xrightarrow[M]{{N = {decoder}}} {sized('H', states)} {output} {sized('P', logits)}, \qquad "
-        rf"P_{{0,\,{id}}} = {probability(logarithm)}"
-    )
+    before = rf"{sized('X', memory)} \xrightarrow{{N = {encoder}}} {sized('M', memory)}, \qquad " if memory else ""
+    passing = rf"{sized('Y', states)} \xrightarrow{'[M]' if memory else ''}{{N = {decoder}}} {sized('H', states)}"
+    return rf"{before}{passing} {output} {sized('P', logits)}, \qquad P_{{0,\,{id}}} = {probability(logarithm)}"
 
 
 def sized(symbol: str, size: Size) -> str:

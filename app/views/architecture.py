@@ -1,5 +1,6 @@
 """Architecture: the loaded model as a diagram of its modules, with this sentence's shapes on every arrow."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 
 import streamlit as st
@@ -16,9 +17,10 @@ from model.analysis.diagram import Architecture, Box
 from model.config import paper_base
 from model.layers import DecoderLayer, EncoderLayer, Residual
 from model.trace import Trace
-from model.transformer import EncoderDecoder
-from model.translator import Translator
+from model.transformer import DecoderOnly, EncoderDecoder
+from model.translator import Atlas, LanguageModel
 
+PARTS = ("embeddings", "encoder", "decoder", "output", "total")  # the order of the comparison
 KEY, SETTINGS = "architecture_diagram", "architecture_what_if"
 # The page that shows what a box computes.
 PAGES = {
@@ -40,7 +42,7 @@ PAGES = {
 }
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     found = session.measured(of_translator, selection)
     return Anatomy(
@@ -49,14 +51,21 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         formulas=equations(atlas, trace, found),
         shapes=shapes(atlas, trace),
         what_if=lambda: what_if(selection),
-        code=(EncoderDecoder.encode, EncoderDecoder.decode, EncoderLayer.forward, DecoderLayer.forward, Residual.forward, drawn),
+        code=(*passes(atlas), Residual.forward, drawn),
     )
+
+
+def passes(atlas: Atlas) -> tuple[Callable[..., object], ...]:
+    """The code of a forward pass, from the whole model to its layers."""
+    if isinstance(atlas, LanguageModel):
+        return DecoderOnly.forward, EncoderLayer.forward
+    return EncoderDecoder.encode, EncoderDecoder.decode, EncoderLayer.forward, DecoderLayer.forward
 
 
 # ----- the diagram
 
 
-def stage(selection: session.Selection, atlas: Translator, trace: Trace, found: Architecture) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, found: Architecture) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     with st.container(key="stage"):
@@ -65,7 +74,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, found: 
 
 
 @st.fragment
-def diagram(selection: session.Selection, atlas: Translator, trace: Trace, found: Architecture) -> None:
+def diagram(selection: session.Selection, atlas: Atlas, trace: Trace, found: Architecture) -> None:
     """The picture; a fragment, since it tells which layer is open and which page to go to."""
     session.begin_run()
     follow(atlas, found)
@@ -83,7 +92,7 @@ def diagram(selection: session.Selection, atlas: Translator, trace: Trace, found
     )
 
 
-def look_at_layer(atlas: Translator) -> None:
+def look_at_layer(atlas: Atlas) -> None:
     """Other pages open at the layer that is open here."""
     place = session.place(atlas)
     session.look_at(session.checked_place(atlas, place.attention, st.session_state[KEY].get("layer"), place.head))
@@ -101,7 +110,7 @@ def tokens(trace: Trace, found: Architecture) -> dict[str, list[str]]:
     return {id: [token.label for token in row] for id, row in (read | produced).items()}
 
 
-def follow(atlas: Translator, found: Architecture) -> None:
+def follow(atlas: Atlas, found: Architecture) -> None:
     """Open the page of the box that was chosen in the browser; what it sends is checked."""
     asked = (st.session_state.get(KEY) or {}).get("open")
     for box in found.boxes:
@@ -111,7 +120,7 @@ def follow(atlas: Translator, found: Architecture) -> None:
             session.go(f"views/{PAGES[box.kind]}.py", where(atlas, sublayer), **its)
 
 
-def where(atlas: Translator, sublayer: Box | None) -> session.Place | None:
+def where(atlas: Atlas, sublayer: Box | None) -> session.Place | None:
     """The place that a sublayer stands for: its layer, and the attention that it is; for feed-forward the layer's first."""
     if sublayer is None:
         return None
@@ -119,7 +128,7 @@ def where(atlas: Translator, sublayer: Box | None) -> session.Place | None:
     return session.checked_place(atlas, f"{sublayer.stack}.{name}", sublayer.layer, session.place(atlas).head)
 
 
-def notes(atlas: Translator, found: Architecture) -> list[str]:
+def notes(atlas: Atlas, found: Architecture) -> list[str]:
     """What makes this model look as it does."""
     said = [
         html.sentence(f"architecture.notes_norm_{atlas.config.norm}"),
@@ -135,9 +144,10 @@ def notes(atlas: Translator, found: Architecture) -> list[str]:
 # ----- below it
 
 
-def equations(atlas: Translator, trace: Trace, found: Architecture) -> list[Formula]:
+def equations(atlas: Atlas, trace: Trace, found: Architecture) -> list[Formula]:
     encoder, decoder = atlas.config.encoder_layers, atlas.config.decoder_layers
-    memory, states, logits = (tuple(trace[path].tensor.shape[1:]) for path in ("encoder.output", "decoder.output", "logits"))
+    states, logits = (tuple(trace[path].tensor.shape[1:]) for path in ("decoder.output", "logits"))
+    memory = tuple(trace["encoder.output"].tensor.shape[1:]) if "encoder.output" in trace else None
     first, parts = trace.produced[0], sizes.by_part(found)
     terms = [
         (each.layers, each.attentions, each.attention, each.feed_forward, each.norms, each.norm, each.final)
@@ -146,7 +156,7 @@ def equations(atlas: Translator, trace: Trace, found: Architecture) -> list[Form
     symbols, numbers = composition.counted(terms, parts["embeddings"], parts["output"], parts["total"])
     return [
         Formula(
-            composition.composed(pre_norm=atlas.config.norm == "pre"),
+            composition.composed(pre_norm=atlas.config.norm == "pre", one_stack=memory is None),
             composition.flowing(encoder, memory, decoder, states, logits, trace.log_probabilities[0], first.id),
             "architecture.formula_composed",
             {"produced": first.label, "id": first.id},
@@ -155,9 +165,15 @@ def equations(atlas: Translator, trace: Trace, found: Architecture) -> list[Form
     ]
 
 
-def shapes(atlas: Translator, trace: Trace) -> list[Shape]:
+def shapes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
     source, target = len(trace.source), len(trace.target)
+    of_encoder = [
+        Shape("architecture.shape_input", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
+        Shape("architecture.shape_memory", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
+    ]
+    of_one = [Shape("architecture.shape_input", "[L_t, d_model]", (target, ours.d_model), (target, base.d_model))]
+    entering, between = (of_one, []) if isinstance(atlas, LanguageModel) else (of_encoder[:1], of_encoder[1:])
     return [
         Shape(
             "architecture.shape_table",
@@ -165,10 +181,10 @@ def shapes(atlas: Translator, trace: Trace) -> list[Shape]:
             (ours.target_vocab_size, ours.d_model),
             (base.target_vocab_size, base.d_model),
         ),
-        Shape("architecture.shape_input", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
+        *entering,
         Shape("architecture.shape_projection", "[d_model, d_model]", (ours.d_model, ours.d_model), (base.d_model, base.d_model)),
         Shape("architecture.shape_feed_forward", "[d_model, d_ff]", (ours.d_model, ours.d_ff), (base.d_model, base.d_ff)),
-        Shape("architecture.shape_memory", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
+        *between,
         Shape("architecture.shape_states", "[L_t, d_model]", (target, ours.d_model), (target, base.d_model)),
         Shape("architecture.shape_logits", "[L_t, V]", (target, ours.target_vocab_size), (target, base.target_vocab_size)),
     ]
@@ -207,9 +223,11 @@ def compare(selection: session.Selection, name: str) -> None:
     """Parameters by part and operations, both models."""
     counts = session.measured_model(sizes.compared, selection.model, name)
     rows = []
-    for part, here in counts.here.items():
-        layers = {"here": counts.layers_here[part], "there": counts.layers_there[part]} if part in counts.layers_here else {}
-        rows.append((html.sentence(f"architecture.what_if_{part}", **layers), f"{here:,}", f"{counts.there[part]:,}"))
+    stacks = counts.layers_here | counts.layers_there
+    for part in sorted(counts.here | counts.there, key=PARTS.index):
+        here, there = (found.get(part, 0) for found in (counts.here, counts.there))
+        layers = {"here": counts.layers_here.get(part, 0), "there": counts.layers_there.get(part, 0)} if part in stacks else {}
+        rows.append((html.sentence(f"architecture.what_if_{part}", **layers), f"{here:,}", f"{there:,}"))
     here, there = session.measured(sizes.operations, selection, name)
     rows.append((html.sentence("architecture.what_if_flops"), f"{here:,}", f"{there:,}"))
     html.table(

@@ -20,12 +20,12 @@ from model.analysis import steps as analysis
 from model.analysis.steps import CROSS, HeadSteps
 from model.attention import MultiHeadAttention, scaled_products, softmax_or_zero
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 PICTURE = "attention_steps"
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     place = session.place(atlas)
     steps = session.measured(analysis.head_steps, selection, place.attention, place.layer, place.head)
@@ -48,7 +48,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
 # ----- the stage
 
 
-def stage(selection: session.Selection, atlas: Translator, trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     row = choose_place(atlas, steps)
@@ -68,13 +68,13 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, steps: 
     picture.name_guided(atlas)
 
 
-def choose_place(atlas: Translator, steps: HeadSteps) -> rows.Named:
+def choose_place(atlas: Atlas, steps: HeadSteps) -> rows.Named:
     """Attention, layer and head, the same that other pages look at; in the decoder also what names its rows (returned)."""
     place: dict[str, str | int] = {"attention": steps.attention, "layer": steps.layer, "head": steps.head}
     layers = atlas.config.encoder_layers if steps.attention.startswith("encoder") else atlas.config.decoder_layers
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose_place"):
-        kinds = {kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in session.ATTENTIONS}
-        _choice(atlas, "attention", session.ATTENTIONS, place, kinds)
+        kinds = {kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in session.attentions(atlas)}
+        _choice(atlas, "attention", session.attentions(atlas), place, kinds)
         _choice(atlas, "layer", range(layers), place)
         _choice(atlas, "head", range(atlas.config.num_heads), place)
         if steps.spans["query"] != "target":
@@ -83,7 +83,7 @@ def choose_place(atlas: Translator, steps: HeadSteps) -> rows.Named:
 
 
 def _choice(
-    atlas: Translator,
+    atlas: Atlas,
     name: str,
     options: "range | tuple[str, ...]",
     place: Mapping[str, str | int],
@@ -107,14 +107,14 @@ def _choice(
     )
 
 
-def follow(atlas: Translator) -> None:
+def follow(atlas: Atlas) -> None:
     """Look where the attention map of another page was left, in this browser, if the link names no place."""
     found = (st.session_state.get(PICTURE) or {}).get("place")
     if isinstance(found, Mapping):
         session.look_at(session.checked_place(atlas, found.get("attention"), found.get("layer"), found.get("head")))
 
 
-def where(atlas: Translator, steps: HeadSteps) -> None:
+def where(atlas: Atlas, steps: HeadSteps) -> None:
     """Which head this is, and whose numbers X and M are."""
     (length, columns), kind = steps.weights.shape, "cross" if steps.attention == CROSS else "self"
     values: dict[str, object] = {"layer": steps.layer + 1, "head": steps.head + 1, "rows": length, "columns": columns}

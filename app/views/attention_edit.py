@@ -17,13 +17,13 @@ from model.analysis import edited, telling
 from model.analysis.cells import CellEdit
 from model.analysis.edited import Recomputed
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 PICTURE, FOUND = "attention_edit_matrices", "attention_edit.found"
 
 
 @st.fragment
-def edit_block(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
+def edit_block(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place) -> None:
     """The head with numbers to change, the list of changes, and what became of everything after them."""
     session.begin_run()
     kept = attention_cells.current(selection, trace, place)
@@ -93,7 +93,7 @@ def cell_now(trace: Trace, place: session.Place, found: Recomputed | None, kind:
     )
 
 
-def suggestion(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
+def suggestion(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place) -> None:
     """A button that looks for an edit which changes a word, and makes it."""
 
     def look() -> None:

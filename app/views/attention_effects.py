@@ -9,10 +9,10 @@ from app.views import html, picture, rows
 from model.analysis import edited
 from model.analysis.cells import CellEdit
 from model.analysis.edited import Recomputed, Travelled
+from model.analysis.residual import sublayers
 from model.trace import Trace
 
 ROWS = 16  # of the table of rows; above, only those whose word changed
-PARTS = {"encoder": ("self_attention", "feed_forward"), "decoder": ("self_attention", "cross_attention", "feed_forward")}
 
 
 def outcome(found: Recomputed) -> None:
@@ -30,7 +30,7 @@ def travelled(selection: session.Selection, trace: Trace, place: session.Place, 
     """How far the change came: the residual stream after each sublayer, position by position."""
     html.heading("attention_edit.travelled")
     stacks = {"encoder": found.encoder, "decoder": found.decoder}
-    if not place.attention.startswith("encoder"):
+    if not place.attention.startswith("encoder") or not found.encoder:
         del stacks["encoder"]  # nothing in the decoder can reach it
     html.table(
         {
@@ -39,7 +39,7 @@ def travelled(selection: session.Selection, trace: Trace, place: session.Place, 
             text("attention_edit.reached"): "number",
         },
         [
-            (html.Ours(_sublayer(stack, at, long=True)), f"{html.number(entry.percent)} %", entry.reached)
+            (html.Ours(_sublayer(trace, stack, at, long=True)), f"{html.number(entry.percent)} %", entry.reached)
             for stack, entries in stacks.items()
             for at, entry in enumerate(entries)
         ],
@@ -66,17 +66,18 @@ def _stream(trace: Trace, stack: str, entries: tuple[Travelled, ...]) -> Matrix:
     return Matrix(
         stack,
         edited.positions(entries),
-        Axis(text("attention_edit.sublayer"), [_sublayer(stack, at, long=False) for at in range(len(entries))]),
+        Axis(text("attention_edit.sublayer"), [_sublayer(trace, stack, at, long=False) for at in range(len(entries))]),
         rows.axis(text(f"attention.axis_{sentence}"), sentence, tokens),
         "‖Δx‖",
         path=f"{stack}.layers.*.residual.*",
     )
 
 
-def _sublayer(stack: str, at: int, *, long: bool) -> str:
+def _sublayer(trace: Trace, stack: str, at: int, *, long: bool) -> str:
     """The sublayer in the order of the stack, counted from 1."""
-    layer, part = divmod(at, len(PARTS[stack]))
-    name = text(f"attention_edit.part_{PARTS[stack][part]}")
+    parts = sublayers(trace, stack)
+    layer, part = divmod(at, len(parts))
+    name = text(f"attention_edit.part_{parts[part]}")
     return text(f"attention_edit.after_{stack if long else 'short'}", layer=layer + 1, part=name)
 
 
@@ -133,6 +134,6 @@ def free(selection: session.Selection, place: session.Place, cells: tuple[CellEd
     if st.button(text("attention_edit.free"), key="edit_free"):
         at = (place.attention, place.layer, place.head, cells, renormalise)
         written = session.measured(edited.written, selection, *at)
-        own = session.translation(selection.model, selection.text).text
+        own = session.wrote(selection.model, selection.text)
         nothing = text("translate.nothing")
         html.prose("attention_edit.written", written=written or nothing, own=own or nothing)

@@ -10,7 +10,7 @@ from app.views import html
 from model.analysis import steps as analysis
 from model.analysis.steps import HeadSteps, Operation, Sizes
 from model.config import ConfigError, paper_base, paper_big
-from model.translator import Translator
+from model.translator import Atlas
 
 CHOICES = ("base", "big", "own", "model")
 OWN = {
@@ -22,7 +22,7 @@ OWN = {
 
 
 @st.fragment
-def tables(selection: session.Selection, atlas: Translator, steps: HeadSteps) -> None:
+def tables(selection: session.Selection, atlas: Atlas, steps: HeadSteps) -> None:
     """Both tables, for this model and beside it for the paper's models or for sizes that the reader made up."""
     session.begin_run()
     names = {name: text(f"attention.sizes_{name}") for name in CHOICES}
@@ -81,7 +81,7 @@ def _told(sizes: Sizes, name: str) -> dict[str, object]:
     }
 
 
-def _flow(atlas: Translator, steps: HeadSteps, here: Sizes, other: Sizes | None, name: str) -> None:
+def _flow(atlas: Atlas, steps: HeadSteps, here: Sizes, other: Sizes | None, name: str) -> None:
     lines = analysis.dimension_flow(atlas.config, steps.attention)
     columns = {
         text("attention.column_operation"): "rich",

@@ -15,14 +15,14 @@ from app.views.attention_scenes import axes_of
 from model.analysis import variants
 from model.analysis.variants import Measured
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 WIDTHS = (4, 64, 512)
 ROWS = 16  # of the table of moved rows
 
 
 @st.fragment
-def what_if(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
+def what_if(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place) -> None:
     """One variant, its map beside the right one, its numbers, its damage."""
     session.begin_run()
     variant, name = chosen_variant()
@@ -87,7 +87,7 @@ Labels = Sequence[str]
 
 
 def softness(
-    selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place, measured: Measured, labels: Labels
+    selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, measured: Measured, labels: Labels
 ) -> None:
     """How sharp the rows are, and how much softmax still answers to a change."""
     kinds = {name: measured.means(name) for name in ("entropy", "slope", "pull")}
@@ -125,7 +125,7 @@ def softness(
 
 
 def sums(
-    selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place, measured: Measured, labels: Labels
+    selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, measured: Measured, labels: Labels
 ) -> None:
     """What the rows add up to now."""
     html.prose(
@@ -141,7 +141,7 @@ def sums(
 
 
 def moved(
-    selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place, measured: Measured, labels: Labels
+    selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, measured: Measured, labels: Labels
 ) -> None:
     """Whose queries now stand in this head's rows."""
     html.prose(

@@ -18,10 +18,10 @@ from model.analysis.what_if import spread, without_head
 from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas, LanguageModel
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     return Anatomy(
         "heads",
@@ -43,12 +43,12 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
             without_head,
             added,
             rollout,
-            prediction_difference,
+            *(() if isinstance(atlas, LanguageModel) else (prediction_difference,)),
         ),
     )
 
 
-def stage(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     with st.container(key="stage"):
@@ -57,7 +57,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace) -> None
 
 
 @st.fragment
-def overview(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def overview(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """The picture; a fragment, since opening a head above 128 tokens asks for its exact weights."""
     session.begin_run()
     picture.draw(
@@ -65,12 +65,12 @@ def overview(selection: session.Selection, atlas: Translator, trace: Trace) -> N
         atlas,
         trace,
         view="heads",
-        defaults={"attention": "decoder.cross_attention"},
+        defaults={"attention": session.attentions(atlas)[-1]},
         badges=heads_roles.badges(selection, atlas),
     )
 
 
-def equations(atlas: Translator, trace: Trace) -> list[Formula]:
+def equations(atlas: Atlas, trace: Trace) -> list[Formula]:
     config = atlas.config
     head = picture.aligning_head(atlas, "produced")
     index = head.head or 0
@@ -93,22 +93,26 @@ def equations(atlas: Translator, trace: Trace) -> list[Formula]:
                 formulas.row_sum(trace, f"{head.path}.weights", index, row),
             ),
             "heads.formula_cell",
-            {**which, "produced": trace.produced[row].label, "source": trace.source[column].label},
+            {**which, "produced": trace.produced[row].label, "source": head.keys(trace)[column].label},
         ),
     ]
 
 
-def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
-    source, target = len(trace.source), len(trace.target)
+    source, target = len(trace.source or trace.target), len(trace.target)
+    keys = "L_s" if trace.source else "L_t"
     return [
         Shape(
             "heads.shape_query", "[h, L_t, d_k]", (ours.num_heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)
         ),
         Shape(
-            "heads.shape_key", "[h, L_s, d_k]", (ours.num_heads, source, ours.head_dim), (base.num_heads, source, base.head_dim)
+            "heads.shape_key",
+            f"[h, {keys}, d_k]",
+            (ours.num_heads, source, ours.head_dim),
+            (base.num_heads, source, base.head_dim),
         ),
-        Shape("heads.shape_weights", "[h, L_t, L_s]", (ours.num_heads, target, source), (base.num_heads, target, source)),
+        Shape("heads.shape_weights", f"[h, L_t, {keys}]", (ours.num_heads, target, source), (base.num_heads, target, source)),
         Shape(
             "heads.shape_context",
             "[h, L_t, d_k]",
@@ -121,12 +125,12 @@ def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
 
 
 @st.fragment
-def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """Average the heads, as a stock module returns them: how much sharper single heads are, and what the model loses."""
     session.begin_run()
     html.prose("heads.what_if_idea")
     rows = []
-    for attention in picture.ATTENTIONS:
+    for attention in session.attentions(atlas):
         measured = spread(trace, attention)
         altered = session.altered(selection.model, selection.text, selection.target, selection.beam, f"mean:{attention}")
         rows.append(
@@ -151,7 +155,7 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
     )
     html.prose("heads.what_if_read")
     if st.button(text("heads.what_if_try"), key="heads_what_if"):
-        written = session.altered_translation(selection.model, selection.text, "mean:decoder.cross_attention")
+        written = session.altered_translation(selection.model, selection.text, f"mean:{session.attentions(atlas)[-1]}")
         html.prose("heads.what_if_written", written=written or text("translate.nothing"))
 
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 import torch
+from torch import Tensor
 
 from app import session
 from app.charts.spreadsheet import comma_separated
@@ -12,20 +13,23 @@ from model.analysis import agreement, norms, rollout
 from model.analysis.agreement import Agreement, Comparison
 from model.analysis.head_scores import stacked
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas, LanguageModel
 
 
-def beyond(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def beyond(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     html.prose("heads_norms.idea")
     carried(selection, atlas, trace)
-    agreeing(selection, trace)
+    if isinstance(atlas, LanguageModel):
+        html.prose("heads_norms.agree_none", kind="quiet")
+    else:
+        agreeing(selection, trace)
 
 
 # ----- norms and rollout
 
 
 @st.fragment
-def carried(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def carried(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     session.begin_run()
     opened = st.expander(text("heads_norms.open"), key="norms", on_change="rerun", bind="query-params")
     if not opened.open:
@@ -74,35 +78,38 @@ def of_head(selection: session.Selection, trace: Trace, place: session.Place) ->
 
 
 def of_rollout(selection: session.Selection, trace: Trace) -> Made:
-    """Each encoder layer's mean over heads and their rollout; the decoder's rollout to target and source."""
+    """Each encoder layer's mean over heads and their rollout; the decoder's rollout to target and source.
+
+    Of a language model the same of its one stack.
+    """
     source, target = heads_place.rows(trace, "source"), heads_place.rows(trace, "target")
     read, looked = heads_place.columns(trace, "target"), heads_place.columns(trace, "source")
+    if not trace.source:
+        layers, hidden = stacked(trace, "decoder.self_attention")
+        return [_through("decoder_alone", layers.mean(dim=1), target, read, hidden=~hidden)]
     layers = stacked(trace, "encoder.self_attention")[0].mean(dim=1)
     own, through = rollout.decoder(trace)
-    encoder = [
-        *(
-            Matrix(
-                f"encoder_{layer}",
-                weights,
-                source,
-                looked,
-                text("attention_map.layer_number", layer=layer + 1),
-                "weights",
-                "unit",
-            )
-            for layer, weights in enumerate(layers)
-        ),
-        Matrix("rollout", rollout.encoder(trace), source, looked, text("heads_norms.rollout"), "weights", "unit"),
-    ]
     decoder = [
         Matrix("own", own, target, read, text("heads_norms.from_target"), "weights", "unit"),
         Matrix("through", through, target, looked, text("heads_norms.from_source"), "weights", "unit"),
     ]
-    parts = [item for layer in range(len(layers)) for item in ("|", f"encoder_{layer}")][1:]
     return [
-        (scene("encoder", [*parts, "→", "rollout"]), encoder),
+        _through("encoder", layers, source, looked),
         (scene("decoder", ["own", "|", "through"]), decoder),
     ]
+
+
+def _through(name: str, layers: Tensor, rows: Axis, columns: Axis, *, hidden: Tensor | None = None) -> tuple[Scene, list[Matrix]]:
+    """The mean over heads of each layer of a stack, and their rollout."""
+    drawn = [
+        Matrix(
+            f"{name}_{layer}", weights, rows, columns, text("attention_map.layer_number", layer=layer + 1), "weights", "unit", hidden
+        )
+        for layer, weights in enumerate(layers)
+    ]  # fmt: skip
+    last = Matrix("rollout", rollout.rollout(layers), rows, columns, text("heads_norms.rollout"), "weights", "unit", hidden)
+    parts = [item for layer in range(len(layers)) for item in ("|", f"{name}_{layer}")][1:]
+    return scene(name, [*parts, "→", "rollout"]), [*drawn, last]
 
 
 def scene(name: str, items: list[str], where: str = "") -> Scene:

@@ -11,16 +11,16 @@ from app.components.matrices import Axis
 from app.text import text
 from model.analysis.ablation import Head
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 LOOK = "look"  # of the link; the picture above keeps attention, layer and head of its own there
 
 
-def choose(atlas: Translator, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
+def choose(atlas: Atlas, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
     """Buttons for these coordinates, and where they stand: at first where the picture, or another page, was left."""
     first = session.place(atlas)
     attention, layer, head = (st.query_params.get(LOOK, "").rsplit(".", 2) + [""] * 3)[:3]
-    place = session.checked_place(atlas, attention, layer, head) if attention in session.ATTENTIONS else first
+    place = session.checked_place(atlas, attention, layer, head) if attention in session.attentions(atlas) else first
     encoder = place.attention.startswith("encoder")
     counts = {
         "layer": atlas.config.encoder_layers if encoder else atlas.config.decoder_layers,
@@ -28,7 +28,7 @@ def choose(atlas: Translator, prefix: str, names: Sequence[str] = ("attention", 
     }
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{prefix}_place"):
         for name in names:
-            options = session.ATTENTIONS if name == "attention" else tuple(range(counts[name]))
+            options = session.attentions(atlas) if name == "attention" else tuple(range(counts[name]))
             _buttons(prefix, name, options, place)
     return place
 

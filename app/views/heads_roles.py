@@ -11,12 +11,12 @@ from app.views import heads_place, html, picture
 from model.analysis import roles as analysis
 from model.analysis.head_scores import SHARES
 from model.analysis.roles import Measured, Role
-from model.translator import Translator
+from model.translator import Atlas
 
 SCORES = (*SHARES, "entropy", "relative_entropy", "distance")
 
 
-def badges(selection: session.Selection, atlas: Translator) -> list[dict[str, object]]:
+def badges(selection: session.Selection, atlas: Atlas) -> list[dict[str, object]]:
     """The heads that carry a mark in the picture for what they do; guided heads have theirs already."""
     measured = current(selection)
     if measured is None:
@@ -57,7 +57,7 @@ def told(role: Role) -> str:
 
 
 @st.fragment
-def roles(selection: session.Selection, atlas: Translator) -> None:
+def roles(selection: session.Selection, atlas: Atlas) -> None:
     """The table of one attention at a time; the file holds all three."""
     session.begin_run()
     measured = current(selection)
@@ -66,7 +66,7 @@ def roles(selection: session.Selection, atlas: Translator) -> None:
         return
     html.prose("heads_roles.idea", sentences=measured.sentences, file=html.Ours(measured.pairs))
     rule(measured)
-    names = {attention: heads_place.attention_name(attention) for attention in reversed(session.ATTENTIONS)}
+    names = {attention: heads_place.attention_name(attention) for attention in reversed(tuple(measured.scores))}
     with st.container(horizontal=True, vertical_alignment="bottom", key="roles_row"):
         attention = heads_place.choice(text("attention_map.attention"), "roles", names)
         st.download_button(

@@ -10,10 +10,10 @@ from app.views import heads_place, html, picture
 from model.analysis import several as analysis
 from model.analysis.several import Parts
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 
-def several(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def several(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """The cost of one head or many, which is a formula; and what they see, when the visitor asks."""
     config = atlas.config
     html.prose("heads_several.idea", heads=config.num_heads, head_dim=config.head_dim, d_model=config.d_model)
@@ -37,7 +37,7 @@ def several(selection: session.Selection, atlas: Translator, trace: Trace) -> No
 
 
 @st.fragment
-def seen(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def seen(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     session.begin_run()
     opened = st.expander(text("heads_several.open"), key="several", on_change="rerun", bind="query-params")
     if not opened.open:
@@ -55,7 +55,7 @@ def seen(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
         matrices(message, key="several_matrices")
         html.prose(heads_place.convention(place), kind="quiet")
         uncut(selection, place, found.query.shape[-1] - 1, len(found.contexts))
-        compared(selection)
+        compared(selection, atlas)
 
 
 # ----- split and concat on this sentence
@@ -124,10 +124,10 @@ def uncut(selection: session.Selection, place: session.Place, dimension: int, he
     html.prose("heads_several.uncut", dimension=dimension, heads=heads, moves=html.Ours(html.joined(said)))
 
 
-def compared(selection: session.Selection) -> None:
+def compared(selection: session.Selection, atlas: Atlas) -> None:
     """How many places the heads look at, beside one head of the whole width, and what the model loses with it."""
     rows = []
-    for attention in session.ATTENTIONS:
+    for attention in session.attentions(atlas):
         seen = session.measured(analysis.sight, selection, attention)
         rows.append(
             (

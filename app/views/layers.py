@@ -13,12 +13,12 @@ from model.analysis import altered_layers, normalisation
 from model.config import paper_base
 from model.layers import FeedForward, Residual
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 FEATURE = 0  # whose numbers stand in the formula
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     where = spot(atlas, trace)
     return Anatomy(
@@ -39,7 +39,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     )
 
 
-def stage(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     with st.container(key="stage"):
@@ -51,7 +51,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, where: 
 
 
 @st.fragment
-def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def non_linearity(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     session.begin_run()
     with st.expander(text("layers.curves_open"), on_change="rerun", key="curves", bind="query-params") as asked:
         if asked.open:
@@ -59,7 +59,7 @@ def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace,
 
 
 @st.fragment
-def memory(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def memory(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     session.begin_run()
     with st.expander(text("layers.memory_open"), on_change="rerun", key="memory", bind="query-params") as asked:
         if asked.open:
@@ -67,7 +67,7 @@ def memory(selection: session.Selection, atlas: Translator, trace: Trace, where:
 
 
 @st.fragment
-def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """The real model without its residual connections, without its non-linearity, with another: score and free translation."""
     session.begin_run()
     html.prose("layers.what_if_idea")
@@ -83,7 +83,7 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
             (
                 html.sentence("layers.what_if_whole"),
                 html.number(sum(trace.log_probabilities)),
-                session.translation(selection.model, selection.text).text or text("translate.nothing"),
+                session.wrote(selection.model, selection.text) or text("translate.nothing"),
             ),
             (
                 html.sentence(f"layers.what_if_{variant}"),
@@ -96,7 +96,7 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
     html.prose("layers.what_if_read", kind="quiet")
 
 
-def other_activation(atlas: Translator) -> str:
+def other_activation(atlas: Atlas) -> str:
     """The non-linearity that the model was not trained with."""
     return layers_feed_forward.NAMES["gelu" if atlas.config.activation == "relu" else "relu"]
 
@@ -104,7 +104,7 @@ def other_activation(atlas: Translator) -> str:
 # ----- beneath the picture
 
 
-def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
+def equations(atlas: Atlas, trace: Trace, where: Spot) -> list[Formula]:
     hand, station, token = layers_norm.by_hand(atlas, trace, where), where.station, where.token
 
     def recorded(name: str) -> float:
@@ -176,7 +176,7 @@ def equations(atlas: Translator, trace: Trace, where: Spot) -> list[Formula]:
     ]
 
 
-def sizes(atlas: Translator, trace: Trace, where: Spot) -> list[Shape]:
+def sizes(atlas: Atlas, trace: Trace, where: Spot) -> list[Shape]:
     ours, base, length = atlas.config, paper_base(), len(trace.tokens(where.side))
     name = "L_s" if where.side == "source" else "L_t"
     return [

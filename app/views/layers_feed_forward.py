@@ -9,12 +9,12 @@ from app.views import html, picture
 from app.views.layers_place import Spot, labels
 from model.analysis import feed_forward
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 LOT = 2017  # the seed by which the unit for comparison is drawn
 
 
-def units(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def units(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """The activations of one token, sorted; how many units wake in every layer and for every token."""
     layer, config = where.station.layer, atlas.config
     hidden = feed_forward.hidden(trace, where.stack, layer)
@@ -54,7 +54,7 @@ def units(selection: session.Selection, atlas: Translator, trace: Trace, where: 
     curves(pack(woken, text=section("curves"), caption=picture.caption(selection, trace), name="shares"), key="picture_shares")
 
 
-def non_linearity(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def non_linearity(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """ReLU and GELU on the real pre-activations of one token; both linear layers without either are one matrix."""
     layer = where.station.layer
     network = feed_forward.at(atlas.model, where.stack, layer)
@@ -99,7 +99,7 @@ def strongest(trace: Trace, where: Spot) -> int:
     return feed_forward.ranked(feed_forward.hidden(trace, where.stack, where.station.layer)[where.token])[0][0]
 
 
-def through_unit(atlas: Translator, trace: Trace, where: Spot, unit: int) -> tuple[feed_forward.UnitSum, float]:
+def through_unit(atlas: Atlas, trace: Trace, where: Spot, unit: int) -> tuple[feed_forward.UnitSum, float]:
     """What a unit is given for the chosen token, term by term, and what it makes of it."""
     network = feed_forward.at(atlas.model, where.stack, where.station.layer)
     read = feed_forward.given(trace, atlas.config, where.stack, where.station.layer)[where.token]
@@ -110,7 +110,7 @@ def through_unit(atlas: Translator, trace: Trace, where: Spot, unit: int) -> tup
 # ----- units as memories
 
 
-def memory(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def memory(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """One unit and another drawn by lot: the tokens that wake each, the words that each promotes."""
     examples = tuple(example.source for example in session.examples(selection.model, selection.language))
     html.prose(f"layers.memory_{where.stack}", kind="quiet")
@@ -127,7 +127,7 @@ def memory(selection: session.Selection, atlas: Translator, trace: Trace, where:
             remembered(atlas, seen, where, feed_forward.unit(atlas, seen, where.stack, where.station.layer, number))
 
 
-def choose_unit(atlas: Translator, trace: Trace, where: Spot) -> int:
+def choose_unit(atlas: Atlas, trace: Trace, where: Spot) -> int:
     """The unit in the URL, else the one that the chosen token wakes most."""
     most = strongest(trace, where)
     written = st.query_params.get("unit", "")
@@ -148,7 +148,7 @@ def choose_unit(atlas: Translator, trace: Trace, where: Spot) -> int:
     return chosen
 
 
-def remembered(atlas: Translator, seen: feed_forward.Corpus, where: Spot, unit: feed_forward.Unit) -> None:
+def remembered(atlas: Atlas, seen: feed_forward.Corpus, where: Spot, unit: feed_forward.Unit) -> None:
     """What wakes a unit, in its sentences; and what its output vector promotes."""
     html.prose("layers.memory_awake", kind="quiet", share=html.Ours(html.number(unit.awake, 3)))
     html.table(

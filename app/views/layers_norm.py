@@ -10,7 +10,7 @@ from app.views.layers_place import SIDES, Spot, station_name, token_axis
 from model.analysis import normalisation
 from model.analysis.residual import Station
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 PLUS, EQUALS, ARROW = "+", "=", "→"
 NORMED = {"post": "s", "pre": "x"}  # what the norm reads: the sum, or what came in
@@ -18,7 +18,7 @@ SHOWN = 6  # features of a token whose way through LayerNorm is written out
 OTHERS = 3  # example sentences that join the batch
 
 
-def add_and_norm(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def add_and_norm(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """x + Sub(x), and its norm, on the whole sentence: scenes in the order in which this model computes them."""
     html.prose(f"layers.add_norm_{atlas.config.norm}", kind="quiet", station=html.Ours(station_name(where.station)))
     message = pack(
@@ -31,7 +31,7 @@ def add_and_norm(selection: session.Selection, atlas: Translator, trace: Trace, 
     matrices(message, key="picture_add_norm")
 
 
-def scenes(atlas: Translator, where: Spot) -> list[Scene]:
+def scenes(atlas: Atlas, where: Spot) -> list[Scene]:
     """The two steps; the first cell is of the chosen position."""
     added = Scene(
         "sum",
@@ -53,7 +53,7 @@ def scenes(atlas: Translator, where: Spot) -> list[Scene]:
     return [normed, added] if atlas.config.norm == "pre" else [added, normed]
 
 
-def tensors(atlas: Translator, trace: Trace, station: Station) -> list[Matrix]:
+def tensors(atlas: Atlas, trace: Trace, station: Station) -> list[Matrix]:
     """The recorded values of one residual connection, and the gain and bias of its norm."""
     rows = token_axis(trace, SIDES[station.stack])
     width, one = Axis("d_model"), Axis("")
@@ -75,13 +75,13 @@ def tensors(atlas: Translator, trace: Trace, station: Station) -> list[Matrix]:
 # ----- LayerNorm by hand
 
 
-def by_hand(atlas: Translator, trace: Trace, where: Spot) -> normalisation.ByHand:
+def by_hand(atlas: Atlas, trace: Trace, where: Spot) -> normalisation.ByHand:
     """LayerNorm of the chosen position at the chosen residual connection."""
     given = trace[f"{where.station.path}.{normalisation.read_by_norm(atlas.config)}"].tensor[0, where.token]
     return normalisation.by_hand(given, normalisation.norm_at(atlas.model, where.station.path))
 
 
-def hand(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def hand(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """Each number on the way of one token through LayerNorm; then BatchNorm beside it."""
     found = by_hand(atlas, trace, where)
     html.prose(
@@ -136,7 +136,7 @@ def against_batch_norm(selection: session.Selection, where: Spot) -> None:
     """Padding, then other sentences join the batch: who changes, measured."""
     examples = [example.source for example in session.examples(selection.model, selection.language)]
     others = tuple(source for source in examples if source != selection.text)[:OTHERS]
-    station = where.station if where.stack == "encoder" else Station("encoder", 0, 0)
+    station = where.station if where.stack == "encoder" or where.alone else Station("encoder", 0, 0)
     if not others:
         html.prose("layers.batch_none")
         return

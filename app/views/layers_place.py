@@ -9,10 +9,10 @@ from app import session
 from app.components.matrices import Axis
 from app.text import text
 from app.views import html
-from model.analysis.residual import SUBLAYERS, Station
+from model.analysis.residual import CROSS, Station, sublayers
 from model.tokenizer import Token
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 SIDES = {"encoder": "source", "decoder": "target"}
 
@@ -34,31 +34,37 @@ class Spot:
         return SIDES[self.stack]
 
     @property
+    def alone(self) -> bool:
+        """Whether the stack is a decoder without anything to cross to: that of a language model."""
+        return self.stack == "decoder" and CROSS not in self.station.sublayers
+
+    @property
     def depth(self) -> int:
         """How many sublayers the stream has passed after this one."""
-        return self.station.layer * len(SUBLAYERS[self.stack]) + self.station.place + 1
+        return self.station.layer * len(self.station.sublayers) + self.station.place + 1
 
 
-def spot(atlas: Translator, trace: Trace) -> Spot:
+def spot(atlas: Atlas, trace: Trace) -> Spot:
     """Stack and layer are those that other pages look at; sublayer and position stand in the URL."""
     place = session.place(atlas)
     stack, _, attention = place.attention.partition(".")
-    names = SUBLAYERS[stack]
+    names = sublayers(trace, stack)
     asked = st.query_params.get("sublayer", attention)
     tokens = len(trace.tokens(SIDES[stack]))
     written = st.query_params.get("token", "")
     token = int(written) if written.isascii() and written.isdigit() and len(written) < 6 else tokens // 2
-    return Spot(Station(stack, place.layer, names.index(asked if asked in names else attention)), min(token, tokens - 1))
+    return Spot(Station(stack, place.layer, names.index(asked if asked in names else attention), names), min(token, tokens - 1))
 
 
-def choose(atlas: Translator, trace: Trace, where: Spot) -> None:
+def choose(atlas: Atlas, trace: Trace, where: Spot) -> None:
     """Stack, layer, sublayer, position: each widget shows what the link says, and changes it."""
     layers = {"encoder": atlas.config.encoder_layers, "decoder": atlas.config.decoder_layers}[where.stack]
     tokens = range(len(trace.tokens(where.side)))
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose_spot"):
-        _choice(atlas, where, "stack", tuple(SIDES), where.stack, [text(f"layers.stack_{stack}") for stack in SIDES])
+        stacks = tuple(dict.fromkeys(kind.partition(".")[0] for kind in session.attentions(atlas)))
+        _choice(atlas, where, "stack", stacks, where.stack, [text(f"layers.stack_{stack}") for stack in stacks])
         _choice(atlas, where, "layer", range(layers), where.station.layer, [str(layer + 1) for layer in range(layers)])
-        names = SUBLAYERS[where.stack]
+        names = where.station.sublayers
         _choice(atlas, where, "sublayer", names, where.station.sublayer, [sublayer_name(name) for name in names])
         st.session_state["spot_token"] = where.token
         st.selectbox(
@@ -70,7 +76,7 @@ def choose(atlas: Translator, trace: Trace, where: Spot) -> None:
         )
 
 
-def _choice(atlas: Translator, where: Spot, name: str, options: Sequence[object], chosen: object, labels: Sequence[str]) -> None:
+def _choice(atlas: Atlas, where: Spot, name: str, options: Sequence[object], chosen: object, labels: Sequence[str]) -> None:
     key = f"spot_{name}"
     st.session_state[key] = chosen
     st.segmented_control(
@@ -110,7 +116,7 @@ def linked_choice(name: str, options: Sequence[str], labels: Sequence[str], firs
     return chosen
 
 
-def _move(atlas: Translator, where: Spot, name: str, value: object) -> None:
+def _move(atlas: Atlas, where: Spot, name: str, value: object) -> None:
     """Look elsewhere: a sublayer and a position are kept where the new place has them."""
     if value is None:
         return

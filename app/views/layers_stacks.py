@@ -30,7 +30,7 @@ def draw(selection: session.Selection, trace: Trace) -> None:
 
 def measured(selection: session.Selection, trace: Trace, depth: int, what: str) -> None:
     """Curves of the gradient's norm over the layers, on a logarithmic scale; the ends of each as numbers."""
-    ids = tuple(token.id for token in trace.source)
+    ids = tuple(token.id for token in trace.source or trace.target)
     with st.spinner(text("layers.stacks_busy")):
         found = session.measured_model(stacks.arrangements, selection.model, ids, depth)
     names = {arrangement: text(f"layers.stacks_{norm(*arrangement)}") for arrangement in stacks.ARRANGEMENTS}

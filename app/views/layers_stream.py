@@ -9,10 +9,10 @@ from app.views import html, picture
 from app.views.layers_place import Spot, labels, station_name, tell_where
 from model.analysis import lens, residual
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 
-def draw(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot) -> None:
+def draw(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """Two charts over the depth; for the decoder what the lens reads at each."""
     pre_norm = atlas.config.norm == "pre"
     stream = residual.along(trace, where.stack, where.token, pre_norm=pre_norm)
@@ -74,7 +74,7 @@ def lengths(stream: residual.Stream, *, pre_norm: bool) -> list[Series]:
     ]
 
 
-def read_depths(selection: session.Selection, atlas: Translator, trace: Trace, where: Spot, names: list[str]) -> None:
+def read_depths(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot, names: list[str]) -> None:
     """The logit lens at every depth of one row."""
     html.heading("layers.lens")
     produced = trace.produced[where.token].label

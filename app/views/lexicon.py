@@ -10,13 +10,13 @@ from model.analysis import embeddings, vocabulary
 from model.analysis.vocabulary import Side, Word, visible
 from model.tokenizer import Tokenizer
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 LONGEST_SEARCH = 100
 FEW_HITS = 6  # that need no scrolling
 
 
-def tokenizer_of(atlas: Translator, side: Side) -> Tokenizer:
+def tokenizer_of(atlas: Atlas, side: Side) -> Tokenizer:
     """The tokenizer of a side."""
     found: Tokenizer = getattr(atlas.tokenizers, side)
     return found
@@ -25,7 +25,7 @@ def tokenizer_of(atlas: Translator, side: Side) -> Tokenizer:
 # ----- how words are cut
 
 
-def cut(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
+def cut(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
     """The rule of this tokenizer, then one word merge by merge, then ways of writing that look alike."""
     summary = session.measured_model(vocabulary.summarised, selection.model, side)
     html.prose(
@@ -107,7 +107,7 @@ def spelled(selection: session.Selection, trace: Trace, side: Side) -> None:
 
 
 @st.fragment
-def vocabulary_and_neighbours(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
+def vocabulary_and_neighbours(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
     """Search the vocabulary; look at the neighbours of a token of the sentence or of one that was found."""
     session.begin_run()
     tokenizer = tokenizer_of(atlas, side)

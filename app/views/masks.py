@@ -22,13 +22,13 @@ from model.analysis.what_if import minus_infinity, zero_after, zero_after_renorm
 from model.attention import softmax_or_zero
 from model.config import paper_base
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas, LanguageModel
 
 PAINTER = "mask_painter"
 SCOPES = ("all", "layer", "head")
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     place = self_attention(atlas, session.place(atlas))
     mask, damaged = asked_mask(trace, place)
@@ -60,7 +60,7 @@ def aside(name: str, parameter: str, content: Callable[[], None]) -> None:
         content()
 
 
-def self_attention(atlas: Translator, place: session.Place) -> session.Place:
+def self_attention(atlas: Atlas, place: session.Place) -> session.Place:
     """The place in the model, but in a self-attention: only there a painted mask is square."""
     known = place.attention in painted.ATTENTIONS
     return session.checked_place(atlas, place.attention if known else painted.ATTENTIONS[0], place.layer, place.head)
@@ -81,9 +81,7 @@ def asked_mask(trace: Trace, place: session.Place) -> tuple[str, bool]:
 # ----- the stage
 
 
-def stage(
-    selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place, mask: str, *, damaged: bool
-) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, mask: str, *, damaged: bool) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     if damaged:
@@ -118,10 +116,12 @@ def attention_name(place: session.Place) -> str:
     return text(f"attention_map.{place.attention.replace('.', '_')}")
 
 
-def choose(atlas: Translator, place: session.Place) -> tuple[str, rows.Named]:
+def choose(atlas: Atlas, place: session.Place) -> tuple[str, rows.Named]:
     """Which self-attention, layer and head; where the painted mask is put on and what names a row of the decoder (returned)."""
     layers = atlas.config.encoder_layers if place.attention.startswith("encoder") else atlas.config.decoder_layers
-    kinds = {kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in painted.ATTENTIONS}
+    kinds = {
+        kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in painted.ATTENTIONS if kind in session.attentions(atlas)
+    }
     numbers = {index: str(index + 1) for index in range(max(layers, atlas.config.num_heads))}
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose_place"):
         _coordinate(atlas, place, "attention", kinds)
@@ -136,7 +136,7 @@ def choose(atlas: Translator, place: session.Place) -> tuple[str, rows.Named]:
     return chosen or SCOPES[0], row
 
 
-def _coordinate(atlas: Translator, place: session.Place, name: str, names: Mapping[Any, str]) -> None:
+def _coordinate(atlas: Atlas, place: session.Place, name: str, names: Mapping[Any, str]) -> None:
     """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
     key = f"masks_{name}"
     st.session_state[key] = getattr(place, name)
@@ -183,9 +183,18 @@ def equations(trace: Trace, place: session.Place) -> list[Formula]:
     ]
 
 
-def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
     source, target = len(trace.source), len(trace.target)
+    if isinstance(atlas, LanguageModel):
+        return [
+            Shape("masks.shape_causal", "[1, L_t, L_t]", (1, target, target), (1, target, target)),
+            Shape("masks.shape_padding", "[B, 1, L_t]", (1, 1, target), (1, 1, target)),
+            Shape("masks.shape_both", "[B, L_t, L_t]", (1, target, target), (1, target, target)),
+            Shape(
+                "masks.shape_scores", "[B, h, L_t, L_t]", (1, ours.num_heads, target, target), (1, base.num_heads, target, target)
+            ),
+        ]
     return [
         Shape("masks.shape_causal", "[1, L_t, L_t]", (1, target, target), (1, target, target)),
         Shape("masks.shape_padding", "[B, 1, L_s]", (1, 1, source), (1, 1, source)),

@@ -10,11 +10,11 @@ from model.analysis import conventions as code
 from model.analysis import masking, padding, painted
 from model.analysis.padding import Padded
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 
 @st.fragment
-def together(selection: session.Selection, atlas: Translator, place: session.Place) -> None:
+def together(selection: session.Selection, atlas: Atlas, place: session.Place) -> None:
     """The sentence with a shorter and a longer one: the batch, its masks, and one sentence's map alone and padded."""
     session.begin_run()
     html.prose("masks.batch_idea")
@@ -103,7 +103,7 @@ def measured(found: Padded, index: int, *, forgotten: bool) -> None:
 
 
 @st.fragment
-def conventions(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place, mask: str) -> None:
+def conventions(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, mask: str) -> None:
     """The mask of this sentence in four conventions, to copy."""
     session.begin_run()
     html.prose("masks.conventions_idea")

@@ -47,7 +47,7 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
     by_token(trace, found)
     if st.button(text("masks.write"), key="masks_write"):
         written = session.measured(painted.written, selection, *at)
-        own_text = session.translation(selection.model, selection.text).text
+        own_text = session.wrote(selection.model, selection.text)
         nothing = text("translate.nothing")
         html.bullets(
             [

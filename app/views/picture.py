@@ -13,22 +13,24 @@ from app.components.attention_map.payload import LARGEST
 from app.text import section, text
 from app.views import html
 from model.alignment import words
+from model.tokenizer import Token
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
-ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
+CROSS = "decoder.cross_attention"
 
 
 @dataclass(frozen=True)
 class Head:
-    """A head of cross-attention, counted from 0; `head` None is the mean of all heads of the layer."""
+    """A head, counted from 0; `head` None is the mean of all heads of the layer."""
 
     layer: int
     head: int | None
+    attention: str = CROSS
 
     @property
     def path(self) -> str:
-        return f"decoder.layers.{self.layer}.cross_attention"
+        return self.attention.replace(".", f".layers.{self.layer}.")
 
     @property
     def name(self) -> str:
@@ -38,25 +40,32 @@ class Head:
         return text("picture.layer_head", layer=self.layer + 1, head=self.head + 1)
 
     def weights(self, trace: Trace) -> Tensor:
-        """Its weights, one row a step, one column a source token."""
+        """Its weights, one row a step, one column a token that is read."""
         weights = trace[f"{self.path}.weights"].tensor[0]
         return weights.mean(0) if self.head is None else weights[self.head]
 
+    def keys(self, trace: Trace) -> tuple[Token, ...]:
+        """The tokens that its columns stand for."""
+        return trace.tokens(trace[f"{self.path}.weights"].spans["key"])
 
-def guided(atlas: Translator) -> list[dict[str, object]]:
+
+def guided(atlas: Atlas) -> list[dict[str, object]]:
     """The heads that were shown word alignments in training, as the card names them."""
     return [dict(entry) for entry in atlas.card.get("guided", ())]
 
 
-def aligning_head(atlas: Translator, row: str) -> Head:
-    """The head to look at first for the rows of this kind: the guided one, else the mean of the last layer."""
+def aligning_head(atlas: Atlas, row: str) -> Head:
+    """The head to look at first for the rows of this kind: the guided one, else the mean of the last layer.
+
+    Of cross-attention, or in a language model of the one attention that it has.
+    """
     for entry in guided(atlas):
         if entry.get("row") == row:
             return Head(int(str(entry["layer"])), int(str(entry["head"])))
-    return Head(atlas.config.decoder_layers - 1, None)
+    return Head(atlas.config.decoder_layers - 1, None, session.attentions(atlas)[-1])
 
 
-def name_guided(atlas: Translator) -> None:
+def name_guided(atlas: Atlas) -> None:
     """Say which heads were guided: what they show was taught, not found."""
     names = [(entry["row"], html.Ours(Head(int(str(entry["layer"])), int(str(entry["head"]))).name)) for entry in guided(atlas)]
     if sorted(str(row) for row, _ in names) == ["produced", "read"]:
@@ -72,20 +81,23 @@ def caption(selection: session.Selection, trace: Trace) -> dict[str, str]:
 
 def draw(
     selection: session.Selection,
-    atlas: Translator,
+    atlas: Atlas,
     trace: Trace,
     *,
     view: Literal["heads", "linked"],
-    attentions: Sequence[str] = ATTENTIONS,
+    attentions: Sequence[str] = (),
     defaults: Mapping[str, object] | None = None,
     badges: Sequence[Mapping[str, object]] = (),
 ) -> None:
-    """The picture: weights of every layer and head in one message; a head above 128 tokens is fetched when it is opened."""
+    """The picture: weights of every layer and head in one message; a head above 128 tokens is fetched when it is opened.
+
+    `attentions`: those to draw, all of the model if none is named.
+    """
     key = f"attention_map_{view}"
     message = pack(
         trace,
         view=view,
-        attentions=attentions,
+        attentions=attentions or session.attentions(atlas),
         words={
             "source": words.of_tokens(trace.source, trace.source_text),
             "target": words.of_tokens(trace.target, trace.target_text),
@@ -96,12 +108,12 @@ def draw(
         guided=[*guided(atlas), *badges],
         defaults=defaults,
     )
-    drawn = attention_map(message, key=key, detail=_detail(trace, key))
+    drawn = attention_map(message, key=key, detail=_detail(atlas, trace, key))
     if isinstance(into := drawn.into, Mapping):
         session.go("views/attention.py", session.checked_place(atlas, into.get("attention"), into.get("layer"), into.get("head")))
 
 
-def _detail(trace: Trace, key: str) -> bytes | None:
+def _detail(atlas: Atlas, trace: Trace, key: str) -> bytes | None:
     """The head that the visitor opened, exactly, if the overview shows it pooled. What the browser asks for is checked."""
     if max(len(trace.source), len(trace.target)) <= LARGEST:
         return None
@@ -109,7 +121,7 @@ def _detail(trace: Trace, key: str) -> bytes | None:
     if not isinstance(asked, Mapping):
         return None
     attention, layer, head = asked.get("attention"), asked.get("layer"), asked.get("head")
-    if attention not in ATTENTIONS or not isinstance(layer, int) or not (isinstance(head, int) or head == "mean"):
+    if attention not in session.attentions(atlas) or not isinstance(layer, int) or not (isinstance(head, int) or head == "mean"):
         return None
     try:
         return pack_detail(trace, attention, layer, head)

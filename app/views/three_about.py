@@ -5,12 +5,12 @@ from app.text import text
 from model.analysis import origins
 from model.config import ModelConfig
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 SHORT = {session.ATTENTIONS[0]: "encoder", session.ATTENTIONS[1]: "decoder", session.ATTENTIONS[2]: "cross"}
 
 
-def about(atlas: Translator, trace: Trace) -> dict[str, dict[str, object]]:
+def about(atlas: Atlas, trace: Trace) -> dict[str, dict[str, object]]:
     """For each attention what stands above its panel; sizes are those of one head on this sentence."""
     return {attention: _of(atlas.config, trace, attention) for attention in session.ATTENTIONS}
 

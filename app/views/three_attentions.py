@@ -9,7 +9,7 @@ from app.charts import formulas, pairs
 from app.charts.archive import npz
 from app.components.attention_graph import attention_graph, pack
 from app.text import section, text
-from app.views import html, picture, three_purposes
+from app.views import html, picture, three_alone, three_purposes
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.three_about import SHORT, about, sizes
 from model.analysis import origins, purpose, what_if
@@ -17,13 +17,15 @@ from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.layers import DecoderLayer, EncoderLayer
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas, LanguageModel
 
 KEY = "attention_graph"
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
+    if isinstance(atlas, LanguageModel):
+        return three_alone.described(selection, atlas, trace)
     place = session.place(atlas)
     return Anatomy(
         "three_attentions",
@@ -43,7 +45,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
 # ----- the picture
 
 
-def stage(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     with st.container(key="stage"):
@@ -52,7 +54,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, place: 
 
 
 @st.fragment
-def panels(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
+def panels(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place) -> None:
     """All layers and heads in one message. What the browser tells: where the visitor looks now, and what to open."""
     session.begin_run()
     here = session.place(atlas)
@@ -72,13 +74,13 @@ def panels(selection: session.Selection, atlas: Translator, trace: Trace, place:
         st.rerun()  # the formulas below show the head that is looked at
 
 
-def remember(atlas: Translator) -> None:
+def remember(atlas: Atlas) -> None:
     told = st.session_state[KEY].get("place")
     if isinstance(told, Mapping):
         session.look_at(place_of(atlas, told))
 
 
-def place_of(atlas: Translator, told: Mapping[str, object]) -> session.Place:
+def place_of(atlas: Atlas, told: Mapping[str, object]) -> session.Place:
     """What the browser sent, as a place that this model has."""
     return session.checked_place(atlas, told.get("attention"), told.get("layer"), told.get("head"))
 
@@ -86,7 +88,7 @@ def place_of(atlas: Translator, told: Mapping[str, object]) -> session.Place:
 # ----- beneath the picture
 
 
-def flow(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def flow(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """M and Z, and what each decoder layer makes of them."""
     config, source, target = atlas.config, len(trace.source), len(trace.target)
     after = text("three_attentions.after_pre" if config.norm == "pre" else "three_attentions.after_post")
@@ -128,7 +130,7 @@ def flow(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     )
 
 
-def equations(atlas: Translator, trace: Trace, place: session.Place) -> list[Formula]:
+def equations(atlas: Atlas, trace: Trace, place: session.Place) -> list[Formula]:
     cells = []
     for attention in session.ATTENTIONS:
         path = session.checked_place(atlas, attention, place.layer, place.head).path
@@ -161,7 +163,7 @@ def equations(atlas: Translator, trace: Trace, place: session.Place) -> list[For
     ]
 
 
-def tensor_sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+def tensor_sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
     source, target = len(trace.source), len(trace.target)
 
@@ -189,7 +191,7 @@ def tensor_sizes(atlas: Translator, trace: Trace) -> list[Shape]:
     ]
 
 
-def exchanged(selection: session.Selection, atlas: Translator, trace: Trace, place: session.Place) -> None:
+def exchanged(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place) -> None:
     """Queries from the encoder, keys and values from the decoder: by the layer's own cross-attention."""
     layer = session.checked_place(atlas, purpose.CROSS, place.layer, place.head).layer
     found = session.measured(origins.swapped, selection, layer)

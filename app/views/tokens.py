@@ -19,15 +19,16 @@ from model.config import paper_base
 from model.embedding import InputEmbedding
 from model.tokenizer import Token, Tokenizer
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas, LanguageModel
 
 SIDES: tuple[Side, ...] = ("source", "target")
 VARIANTS = {"factor": embeddings.without_factor, "position": embeddings.without_position}
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
-    side: Side = "target" if linked.chosen("side", SIDES, "source") == "target" else "source"
+    sides = sides_of(atlas)
+    side: Side = "target" if linked.chosen("side", sides, sides[0]) == "target" else "source"
     return Anatomy(
         "tokens",
         lambda: stage(selection, atlas, trace, side),
@@ -43,7 +44,12 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     )
 
 
-def adds(atlas: Translator) -> bool:
+def sides_of(atlas: Atlas) -> tuple[Side, ...]:
+    """The sentences that the model reads: a language model has no source of its own."""
+    return SIDES[1:] if isinstance(atlas, LanguageModel) else SIDES
+
+
+def adds(atlas: Atlas) -> bool:
     """Whether this model adds positions to its embeddings."""
     return atlas.config.positions == "sinusoidal"
 
@@ -51,19 +57,20 @@ def adds(atlas: Translator) -> bool:
 # ----- the stage
 
 
-def stage(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
     """The text and its pieces; then the four matrices from ids to the input."""
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
-    st.segmented_control(
-        text("tokens.side"),
-        SIDES,
-        required=True,
-        key="side",
-        on_change=linked.remember("side", "source"),
-        format_func={name: text(f"tokens.side_{name}") for name in SIDES}.__getitem__,
-        label_visibility="collapsed",
-    )
+    if len(sides := sides_of(atlas)) > 1:
+        st.segmented_control(
+            text("tokens.side"),
+            sides,
+            required=True,
+            key="side",
+            on_change=linked.remember("side", sides[0]),
+            format_func={name: text(f"tokens.side_{name}") for name in sides}.__getitem__,
+            label_visibility="collapsed",
+        )
     tokens = trace.tokens(side)
     typed = trace.source_text if side == "source" else trace.target_text
     html.prose(f"tokens.typed_{side}", kind="quiet", count=len(tokens))
@@ -86,7 +93,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, side: S
     )
 
 
-def listed(atlas: Translator, tokens: Sequence[Token], side: Side) -> None:
+def listed(atlas: Atlas, tokens: Sequence[Token], side: Side) -> None:
     """The same as a table."""
     tokenizer = getattr(atlas.tokenizers, side)
     html.table(
@@ -120,7 +127,7 @@ def note(token: Token) -> str:
     return html.sentence("tokens.note_unknown", typed=token.text) if token.unknown else ""
 
 
-def draw(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> None:
+def draw(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
     """One-hot rows, the table, the looked-up rows, the factor, the positions, the input."""
     parts = session.measured(embeddings.parts, selection, side)
     table = session.measured(embeddings.condensed, selection, side)
@@ -220,7 +227,7 @@ def compared(selection: session.Selection, trace: Trace, side: Side, series: Seq
 # ----- beneath the picture
 
 
-def formulas(selection: session.Selection, atlas: Translator, trace: Trace, side: Side) -> list[Formula]:
+def formulas(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> list[Formula]:
     """One token's way in numbers: the first that is no special token."""
     parts, norm = session.measured(embeddings.parts, selection, side), session.measured(embeddings.norms, selection, side)
     tokens, width = trace.tokens(side), atlas.config.d_model
@@ -250,7 +257,7 @@ def formulas(selection: session.Selection, atlas: Translator, trace: Trace, side
     ]
 
 
-def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
+def sizes(atlas: Atlas, trace: Trace, side: Side) -> list[Shape]:
     """From ids to the input, in this model and in the paper's."""
     ours, base, length = atlas.config, paper_base(), len(trace.tokens(side))
     name = {"source": "L_s", "target": "L_t"}[side]
@@ -267,7 +274,7 @@ def sizes(atlas: Translator, trace: Trace, side: Side) -> list[Shape]:
 
 
 @st.fragment
-def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """The model without the factor, or without positions: what is left at the input, and what it does to the translation."""
     session.begin_run()
     kinds = [kind for kind in VARIANTS if kind == "factor" or adds(atlas)]
@@ -290,11 +297,12 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
     damage(selection, trace, variant)
 
 
-def without_factor(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
-    """What the factor is for, at the input of the encoder."""
-    fresh = session.measured_model(embeddings.untrained, selection.model, "source")
-    found = session.measured(embeddings.norms, selection, "source")
-    drawn = {
+def without_factor(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+    """What the factor is for, at the input of the encoder, or of the one stack that a language model has."""
+    side = sides_of(atlas)[0]
+    fresh = session.measured_model(embeddings.untrained, selection.model, side)
+    found = session.measured(embeddings.norms, selection, side)
+    drawn: dict[str, object] = {
         "row": html.Ours(html.number(fresh.row)),
         "scaled": html.Ours(html.number(fresh.scaled)),
         "width": atlas.config.d_model,
@@ -304,13 +312,16 @@ def without_factor(selection: session.Selection, atlas: Translator, trace: Trace
     else:
         html.prose("tokens.what_if_factor_plain", kind="", **drawn)
     html.prose(
-        "tokens.what_if_factor_input", count=len(trace.source), found=found.found_again, found_unscaled=found.found_again_unscaled
+        "tokens.what_if_factor_input",
+        count=len(trace.tokens(side)),
+        found=found.found_again,
+        found_unscaled=found.found_again_unscaled,
     )
     cosines = [
         Series("with", text("tokens.word_left"), found.word),
         Series("without", text("tokens.word_left_unscaled"), found.word_unscaled, "outlined"),
     ]
-    compared(selection, trace, "source", cosines, "tokens.words_left")
+    compared(selection, trace, side, cosines, "tokens.words_left")
 
 
 def damage(selection: session.Selection, trace: Trace, variant: str) -> None:
@@ -320,7 +331,7 @@ def damage(selection: session.Selection, trace: Trace, variant: str) -> None:
     st.html(token_cards.probable(trace.produced, trace.log_probabilities, "tokens.what_if_before_name"))
     html.prose("tokens.what_if_after", kind="quiet", score=html.Ours(html.number(sum(found.log_probabilities))))
     st.html(token_cards.probable(trace.produced, found.log_probabilities, "tokens.what_if_after_name"))
-    own = session.translation(selection.model, selection.text).text  # greedy, as the altered model writes
+    own = session.wrote(selection.model, selection.text)  # greedy, as the altered model writes
     nothing = html.Ours(text("translate.nothing"))
     html.prose("tokens.what_if_written", written=found.written or nothing, own=own or nothing)
     if found.stopped == "limit":

@@ -14,22 +14,24 @@ from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.tokenizer import printable
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas, LanguageModel, Translator
 
 VARIANTS = ("label", "head", "even")
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
 
     def stage() -> None:
         ask(selection, trace)
         for remark in session.remarks(atlas, selection.text):
             tell(remark)
-        answer(selection, trace)
+        answer(selection, atlas, trace)
         warn(selection, atlas, trace)
         with st.container(key="stage"):
-            picture.draw(selection, atlas, trace, view="linked", attentions=("decoder.cross_attention",), defaults=opening(atlas))
+            picture.draw(
+                selection, atlas, trace, view="linked", attentions=session.attentions(atlas)[-1:], defaults=opening(atlas)
+            )
         picture.name_guided(atlas)
 
     return Anatomy(
@@ -39,11 +41,11 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         formulas=equations(atlas, trace),
         shapes=sizes(atlas, trace),
         what_if=lambda: what_if(selection, atlas, trace),
-        code=(Translator.trace, MultiHeadAttention.forward),
+        code=((LanguageModel if isinstance(atlas, LanguageModel) else Translator).trace, MultiHeadAttention.forward),
     )
 
 
-def opening(atlas: Translator) -> dict[str, object]:
+def opening(atlas: Atlas) -> dict[str, object]:
     """The head that the picture opens with."""
     head = picture.aligning_head(atlas, "produced")
     return {"layer": head.layer, "head": "mean" if head.head is None else head.head, "row": "produced"}
@@ -73,12 +75,17 @@ def ask(selection: session.Selection, trace: Trace | None) -> None:
             if trace and selection.target is None:
                 with st.popover(text("translate.edit"), icon=":material/edit:"):
                     # A key of its own for every sentence: a closed popover would go on sending what it held for the last one.
-                    target_box(trace.target_text, f"target_{hash((selection.model, selection.text, selection.beam)):x}")
+                    target_box(offered(selection), f"target_{hash((selection.model, selection.text, selection.beam)):x}")
     if trace is None:
         return
     for example in session.examples(selection.model, selection.language):
         if example.source == selection.text:
             html.prose("translate.look", kind="quiet", look=html.Ours(example.look))
+
+
+def offered(selection: session.Selection) -> str:
+    """What the model wrote, to be changed by hand."""
+    return session.translation(selection.model, selection.text, selection.beam).text.strip()
 
 
 def choose_decoding(selection: session.Selection) -> None:
@@ -96,20 +103,24 @@ def choose_decoding(selection: session.Selection) -> None:
 # ----- answering
 
 
-def answer(selection: session.Selection, trace: Trace) -> None:
+def answer(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """The translation and its score, or the one written by hand. (Each token's probability is in the picture.)"""
     own = session.translation(selection.model, selection.text, selection.beam)
     with st.container(key="answer"):
         if selection.target is not None:
-            yours = html.number(sum(trace.log_probabilities))
+            yours = html.number(sum(trace.log_probabilities[atlas.first_written(trace) :]))
             html.heading("translate.yours")
             write_target(selection.target)
             html.prose("translate.scores", kind="quiet", yours=yours, own=html.number(own.score), translation=own.text)
             return
-        language = session.languages(selection.model)[1]
+        language = session.languages(selection.model)[-1]
+        written = html.literal(trace.target_text or text("translate.nothing"))
+        if isinstance(atlas, LanguageModel):
+            prompt, rest = (html.characters(part) for part in (selection.text, trace.target_text[len(selection.text) :]))
+            written = f'<bdi class="typed"><span class="prompt">{prompt}</span>{rest}</bdi>'
         st.html(
             f'<div role="group" aria-label="{html.sentence("translate.result")}"><p class="atlas-translation" lang="{language}">'
-            f"{html.literal(trace.target_text or text('translate.nothing'))}</p></div>"
+            f"{written}</p></div>"
         )
         html.prose("translate.score", kind="quiet", score=html.number(own.score))
 
@@ -134,20 +145,22 @@ def target_box(written: str, key: str) -> None:
     )
 
 
-def warn(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def warn(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """Unknown tokens, a translation that was stopped, one that is empty."""
-    unknown = [f"{printable(token.text)} ({position})" for position, token in enumerate(trace.source) if token.unknown]
+    unknown = [f"{printable(token.text)} ({position})" for position, token in enumerate(atlas.given(trace)) if token.unknown]
     if unknown:
         html.notice("warning", "translate.unknown", tokens=html.joined(unknown))
-    unknown = [f"{printable(token.text)} ({row})" for row, token in enumerate(trace.produced) if token.unknown]
+    first = atlas.first_written(trace)
+    rows = [row for row, token in enumerate(trace.produced) if token.unknown and row >= first]
+    unknown = [f"{printable(trace.produced[row].text)} ({row})" for row in rows]
     if selection.target is not None:
         if unknown:
             html.notice("warning", "translate.unknown_written", tokens=html.joined(unknown))
         return
     if unknown:
-        weights = picture.aligning_head(atlas, "produced").weights(trace)
-        rows = [row for row, token in enumerate(trace.produced) if token.unknown]
-        guesses = [f"{row + 1} → {trace.source[int(weights[row].argmax())].label}" for row in rows]
+        head = picture.aligning_head(atlas, "produced")
+        weights, keys = head.weights(trace), head.keys(trace)
+        guesses = [f"{row + 1} → {keys[int(weights[row].argmax())].label}" for row in rows]
         html.notice("warning", "translate.unknown_produced", guesses=html.joined(guesses))
     own = session.translation(selection.model, selection.text, selection.beam)
     if own.stopped == "limit":
@@ -161,17 +174,17 @@ def warn(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
 # ----- beneath the picture
 
 
-def equations(atlas: Translator, trace: Trace) -> list[Formula]:
+def equations(atlas: Atlas, trace: Trace) -> list[Formula]:
     head = picture.aligning_head(atlas, "produced")
     index = head.head or 0
     row, column = formulas.largest_weight(trace, f"{head.path}.weights", index)
-    name = picture.Head(head.layer, index).name
+    name, written = picture.Head(head.layer, index).name, trace.log_probabilities[atlas.first_written(trace) :]
     return [
         Formula(
             r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_1, \ldots, y_{t-1}, x)",
-            formulas.log_likelihood(trace.log_probabilities),
+            formulas.log_likelihood(written),
             "translate.formula_likelihood",
-            {"count": len(trace.produced)},
+            {"count": len(written)},
         ),
         Formula(
             r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}, \qquad s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}",
@@ -182,15 +195,22 @@ def equations(atlas: Translator, trace: Trace) -> list[Formula]:
                 "row": row,
                 "column": column,
                 "produced": trace.produced[row].label,
-                "source": trace.source[column].label,
+                "source": head.keys(trace)[column].label,
             },
         ),
     ]
 
 
-def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
-    source, target = len(trace.source), len(trace.target)
+    source, target = len(atlas.given(trace)), len(trace.target)
+    if isinstance(atlas, LanguageModel):
+        return [
+            Shape("translate.shape_source", "[L_p]", (source,), (source,)),
+            Shape("translate.shape_target", "[L_t]", (target,), (target,)),
+            Shape("translate.shape_weights", "[h, L_t, L_t]", (ours.num_heads, target, target), (base.num_heads, target, target)),
+            Shape("translate.shape_logits", "[L_t, V]", (target, ours.target_vocab_size), (target, base.target_vocab_size)),
+        ]
     return [
         Shape("translate.shape_source", "[L_s]", (source,), (source,)),
         Shape("translate.shape_target", "[L_t]", (target,), (target,)),
@@ -201,7 +221,7 @@ def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
 
 
 @st.fragment
-def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """Attention spread evenly, the aligning head switched off, rows under the other label: each measured."""
     session.begin_run()
     variant = st.segmented_control(
@@ -216,29 +236,28 @@ def what_if(selection: session.Selection, atlas: Translator, trace: Trace) -> No
     if variant == "label":
         relabelled(atlas, trace, head)
     elif variant:
-        changed(selection, trace, head, variant)
+        changed(selection, atlas, trace, head, variant)
 
 
-def changed(selection: session.Selection, trace: Trace, head: picture.Head, variant: str) -> None:
+def changed(selection: session.Selection, atlas: Atlas, trace: Trace, head: picture.Head, variant: str) -> None:
     """The same translation through the altered model, and what the altered model would write itself."""
-    name = "even" if variant == "even" else session.head_off(head.layer, head.head or 0)
-    altered = session.altered(selection.model, selection.text, selection.target, selection.beam, name)
+    variant_name = "even" if variant == "even" else session.head_off(head.layer, head.head or 0)
+    altered = session.altered(selection.model, selection.text, selection.target, selection.beam, variant_name)
     html.prose(f"translate.what_if_{variant}_idea", head=picture.Head(head.layer, head.head or 0).name)
-    html.prose("translate.what_if_before", kind="quiet", score=html.number(sum(trace.log_probabilities)))
-    st.html(probable(trace.produced, trace.log_probabilities, "translate.tokens"))
-    html.prose("translate.what_if_after", kind="quiet", score=html.number(sum(altered)))
-    st.html(probable(trace.produced, altered, "translate.tokens"))
-    written = session.altered_translation(selection.model, selection.text, name)
+    first = atlas.first_written(trace)
+    for name, found in (("before", trace.log_probabilities[first:]), ("after", altered[first:])):
+        html.prose(f"translate.what_if_{name}", kind="quiet", score=html.number(sum(found)))
+        st.html(probable(trace.produced[first:], found, "translate.tokens"))
+    written = session.altered_translation(selection.model, selection.text, variant_name)
     html.prose("translate.what_if_measured", written=written or text("translate.nothing"))
 
 
-def relabelled(atlas: Translator, trace: Trace, head: picture.Head) -> None:
+def relabelled(atlas: Atlas, trace: Trace, head: picture.Head) -> None:
     """Read the produced-row head as if its rows were named by the token they read: every link slips by one."""
-    weights = head.weights(trace)
+    weights, keys = head.weights(trace), head.keys(trace)
     columns = [int(column) for column in weights.argmax(dim=-1)]
     rows = [
-        (token.label, trace.source[columns[row]].label, trace.source[columns[row + 1]].label)
-        for row, token in enumerate(trace.produced[:-1])
+        (token.label, keys[columns[row]].label, keys[columns[row + 1]].label) for row, token in enumerate(trace.produced[:-1])
     ]
     differ = sum(columns[row] != columns[row + 1] for row in range(len(rows)))
     html.prose("translate.what_if_label_idea", head=head.name)

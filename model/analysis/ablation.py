@@ -12,7 +12,7 @@ from model.analysis import what_if
 from model.analysis.head_scores import ATTENTIONS, paths_of
 from model.analysis.steps import path_of
 from model.trace import Edit, Trace, tracing
-from model.translator import Translator
+from model.translator import Atlas
 
 How = Literal["zero", "mean", "uniform"]
 HOWS: tuple[How, ...] = get_args(How)
@@ -47,7 +47,7 @@ class Effect:
 
 
 def every_head(trace: Trace) -> tuple[Head, ...]:
-    """All heads of the three attentions, in the order of the page."""
+    """All heads of the three attentions, or of the one that a language model has, in the order of the page."""
     return tuple(
         Head(attention, layer, head)
         for attention in ATTENTIONS
@@ -77,14 +77,14 @@ def edits(trace: Trace, heads: Iterable[Head], how: How) -> dict[str, Edit]:
     return found
 
 
-def log_probabilities(atlas: Translator, trace: Trace, changes: Mapping[str, Edit]) -> tuple[float, ...]:
+def log_probabilities(atlas: Atlas, trace: Trace, changes: Mapping[str, Edit]) -> tuple[float, ...]:
     """The log-probability of each produced token of the trace in the changed model; nothing else is recorded."""
     with torch.inference_mode(), tracing(edits=changes, only=frozenset()):
-        logits = atlas.model(*inputs(atlas, trace))
+        logits = atlas.forced(*inputs(atlas, trace))
     return tuple(chosen(logits, trace)[0].tolist())
 
 
-def inputs(atlas: Translator, trace: Trace, copies: int = 1) -> tuple[Tensor, Tensor]:
+def inputs(atlas: Atlas, trace: Trace, copies: int = 1) -> tuple[Tensor, Tensor]:
     """The ids that encoder and decoder read, so many times."""
     return tuple(  # type: ignore[return-value]
         torch.tensor([[token.id for token in tokens]], device=atlas.device).expand(copies, -1)
@@ -99,25 +99,26 @@ def chosen(logits: Float[Tensor, "batch target vocab"], trace: Trace) -> Float[T
     return taken.double() - logits.logsumexp(dim=-1).double()
 
 
-def switch_off(atlas: Translator, trace: Trace, heads: tuple[Head, ...], how: How) -> Effect:
+def switch_off(atlas: Atlas, trace: Trace, heads: tuple[Head, ...], how: How) -> Effect:
     """What the same produced tokens lose when these heads are off."""
     return _effect(trace, log_probabilities(atlas, trace, edits(trace, heads, how)))
 
 
-def importance(atlas: Translator, trace: Trace, how: How) -> dict[Head, Effect]:
+def importance(atlas: Atlas, trace: Trace, how: How) -> dict[Head, Effect]:
     """Every head off, one at a time: a forced pass each."""
     return {head: switch_off(atlas, trace, (head,), how) for head in every_head(trace)}
 
 
-def as_one_head(atlas: Translator, trace: Trace, attention: str) -> Effect:
+def as_one_head(atlas: Atlas, trace: Trace, attention: str) -> Effect:
     """Every layer of one attention reads with one head of the whole width, made of the same matrices."""
     return _effect(trace, log_probabilities(atlas, trace, what_if.one_head(paths_of(trace, attention))))
 
 
-def rewritten(atlas: Translator, trace: Trace, heads: tuple[Head, ...], how: How) -> str:
-    """What the changed model writes itself, greedily, for the source of the trace."""
+def rewritten(atlas: Atlas, trace: Trace, heads: tuple[Head, ...], how: How) -> str:
+    """What the changed model writes itself, greedily, for the source of the trace or after its prompt."""
     with tracing(edits=edits(trace, heads, how), only=frozenset()):
-        return atlas.translate(trace.source_text).text
+        written = atlas.write(trace.source_text)
+    return atlas.said(trace.source_text, [token.id for token in written.produced])
 
 
 def _effect(trace: Trace, after: tuple[float, ...]) -> Effect:

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from torch import nn
 
 from model.analysis.forced import repeated
 from model.analysis.what_if import with_activation, without_residual
 from model.trace import Trace
-from model.transformer import EncoderDecoder
-from model.translator import Translator
+from model.translator import Atlas
 
-VARIANTS: Mapping[str, Callable[[EncoderDecoder], EncoderDecoder]] = {
+VARIANTS: Mapping[str, Callable[[Any], Any]] = {
     "residual": without_residual,
     "linear": lambda model: with_activation(model, nn.Identity),
     "activation": lambda model: with_activation(model, nn.GELU if model.config.activation == "relu" else nn.ReLU),
@@ -32,12 +32,13 @@ class Damage:
         return sum(self.log_probabilities)
 
 
-def damage(atlas: Translator, trace: Trace, variant: str) -> Damage:
+def damage(atlas: Atlas, trace: Trace, variant: str) -> Damage:
     """One of `VARIANTS` on the pair of a trace."""
     if variant not in VARIANTS:
         raise ValueError(f"variant={variant!r} is not known; choose one of {', '.join(VARIANTS)}")
     altered = replace(atlas, model=VARIANTS[variant](atlas.model))
+    written = altered.write(trace.source_text)
     return Damage(
         repeated(altered, trace, only=frozenset()).log_probabilities,
-        altered.translate(trace.source_text).text,
+        altered.said(trace.source_text, [token.id for token in written.produced]),
     )

@@ -17,13 +17,13 @@ from model.embedding import InputEmbedding
 from model.layers import FeedForward, Residual
 from model.trace import Activation, Trace
 from model.transformer import Stack
-from model.translator import Translator
+from model.translator import Atlas
 
 SYMBOLS = {"head": "h", "head_dim": "d_k", "vocab": "V"}
 LENGTHS = {"source": "L_s", "target": "L_t"}
 
 
-def of_translator(atlas: Translator, trace: Trace) -> Architecture:
+def of_translator(atlas: Atlas, trace: Trace) -> Architecture:
     """The diagram of a loaded model, with the shapes of this trace."""
     return drawn(atlas.model, trace)
 

@@ -11,7 +11,7 @@ from model.analysis.cells import KINDS, CellEdit
 from model.analysis.forced import freely, repeated
 from model.analysis.steps import path_of
 from model.trace import Edit, Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 SHOWN = (*KINDS, "context")
 
@@ -128,7 +128,7 @@ class Recomputed:
 
 
 def recompute(
-    atlas: Translator,
+    atlas: Atlas,
     trace: Trace,
     attention: str,
     layer: int,
@@ -153,7 +153,7 @@ def recompute(
 
 
 def written(
-    atlas: Translator,
+    atlas: Atlas,
     trace: Trace,
     attention: str,
     layer: int,
@@ -168,10 +168,10 @@ def written(
     """
     changes = as_edits(attention, layer, head, cells, renormalise)
     hypothesis = freely(atlas, trace, changes, cached=attention.startswith("encoder"))
-    return atlas.tokenizers.target.decode(hypothesis.ids)
+    return atlas.said(trace.source_text, hypothesis.ids)
 
 
-def _stream(atlas: Translator, trace: Trace, stack: str) -> list[str]:
+def _stream(atlas: Atlas, trace: Trace, stack: str) -> list[str]:
     """Where the residual stream of a stack stands after each of its sublayers, in order."""
     name = "sum" if atlas.config.norm == "pre" else "normed"
     return [path for path in trace if path.startswith(f"{stack}.layers.") and ".residual." in path and path.endswith(f".{name}")]
@@ -183,7 +183,7 @@ def _travelled(before: Trace, after: Trace, path: str) -> Travelled:
     return Travelled(path.rsplit(".", 1)[0], float(positions.norm() / old.norm()), positions)
 
 
-def _rows(atlas: Translator, before: Trace, after: Trace, count: int) -> tuple[Row, ...]:
+def _rows(atlas: Atlas, before: Trace, after: Trace, count: int) -> tuple[Row, ...]:
     old, new = (trace["logits"].tensor[0].double().softmax(dim=-1) for trace in (before, after))
     moved = ((new - old).abs().sum(dim=-1) / 2).tolist()
     best_old, best_new = old.topk(count).indices.tolist(), new.topk(count).indices.tolist()

@@ -9,17 +9,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from model.analysis import what_if
+from model.analysis.forced import repeated
 from model.analysis.vocabulary import Side
 from model.embedding import InputEmbedding
 from model.position import sinusoidal
 from model.trace import Trace
-from model.translator import Translation, Translator
+from model.translator import Atlas
 
 BLOCKS = 6  # of the rows of a table that are drawn as their mean, at least; few, so that the product stands in one row
 NEAREST = 10
 
 
-def embedding_of(atlas: Translator, side: Side) -> InputEmbedding:
+def embedding_of(atlas: Atlas, side: Side) -> InputEmbedding:
     """The module that turns the ids of this side into vectors."""
     module: InputEmbedding = getattr(atlas.model, side)
     return module
@@ -49,7 +50,7 @@ class Parts:
         return max(float(part.abs().max()) for part in added)
 
 
-def parts(atlas: Translator, trace: Trace, side: Side) -> Parts:
+def parts(atlas: Atlas, trace: Trace, side: Side) -> Parts:
     """The rows of the table by look-up; the rest as the forward pass recorded it."""
     table = embedding_of(atlas, side).table.weight
     stack = {"source": "encoder", "target": "decoder"}[side]
@@ -74,7 +75,7 @@ class Agreement:
     sum: float
 
 
-def agreement(atlas: Translator, trace: Trace, side: Side) -> Agreement:
+def agreement(atlas: Atlas, trace: Trace, side: Side) -> Agreement:
     """How far the steps of the page are from what the model computed; 0 everywhere if they are the same computation."""
     module, found = embedding_of(atlas, side), parts(atlas, trace, side)
     table = module.table.weight.detach()
@@ -109,7 +110,7 @@ class Condensed:
     block: int
 
 
-def condensed(atlas: Translator, trace: Trace, side: Side, blocks: int = BLOCKS) -> Condensed:
+def condensed(atlas: Atlas, trace: Trace, side: Side, blocks: int = BLOCKS) -> Condensed:
     """The whole table of a side with the rows of this sentence's tokens exact."""
     table = embedding_of(atlas, side).table.weight.detach()
     ids = _ids(trace, side, table.device)
@@ -164,7 +165,7 @@ class Norms:
         return sum(self.found_unscaled)
 
 
-def norms(atlas: Translator, trace: Trace, side: Side) -> Norms:
+def norms(atlas: Atlas, trace: Trace, side: Side) -> Norms:
     """The parts of the input side by side: lengths and cosines in float64, the search through the table in float32."""
     found = parts(atlas, trace, side)
     table = embedding_of(atlas, side).table.weight.detach()
@@ -199,7 +200,7 @@ class Untrained:
     position: float
 
 
-def untrained(atlas: Translator, side: Side) -> Untrained:
+def untrained(atlas: Atlas, side: Side) -> Untrained:
     """What the factor is for: rows drawn from N(0, 1 / d_model), as a model of this shape draws its own, beside a position."""
     config = atlas.config
     size = {"source": config.source_vocab_size, "target": config.target_vocab_size}[side]
@@ -223,7 +224,7 @@ class Neighbours:
     spread: float
 
 
-def neighbours(atlas: Translator, side: Side, id: int, count: int = NEAREST) -> Neighbours:
+def neighbours(atlas: Atlas, side: Side, id: int, count: int = NEAREST) -> Neighbours:
     """The nearest neighbours of a token in the table, by cosine."""
     table = embedding_of(atlas, side).table.weight.detach().double()
     others = torch.arange(len(table), device=table.device) != id
@@ -247,17 +248,17 @@ class Damage:
     stopped: str
 
 
-def without_factor(atlas: Translator, trace: Trace) -> Damage:
+def without_factor(atlas: Atlas, trace: Trace) -> Damage:
     """The model without the factor sqrt(d_model): the same weights, which were trained with it."""
     return _damage(what_if.without_embedding_scale(atlas), trace)
 
 
-def without_position(atlas: Translator, trace: Trace) -> Damage:
+def without_position(atlas: Atlas, trace: Trace) -> Damage:
     """The model without positions: the same weights, which were trained with them."""
     return _damage(what_if.without_positions(atlas), trace)
 
 
-def _damage(altered: Translator, trace: Trace) -> Damage:
-    written = altered.translate(trace.source_text)
-    forced = Translation(trace.target_text, trace.source, trace.produced, trace.log_probabilities, "end")
-    return Damage(altered.trace(trace.source_text, forced).log_probabilities, written.text, written.stopped)
+def _damage(altered: Atlas, trace: Trace) -> Damage:
+    written = altered.write(trace.source_text)
+    text = altered.said(trace.source_text, [token.id for token in written.produced])
+    return Damage(repeated(altered, trace, only=frozenset()).log_probabilities, text, written.stopped)

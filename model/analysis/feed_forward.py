@@ -8,16 +8,16 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.analysis.lens import word
-from model.analysis.residual import SUBLAYERS
+from model.analysis.residual import sublayers
 from model.config import ModelConfig
 from model.layers import ACTIVATIONS, FeedForward
 from model.tokenizer import START, Token, special
 from model.trace import Trace, tracing
-from model.transformer import EncoderDecoder
-from model.translator import Translator
+from model.transformer import Transformer
+from model.translator import Atlas, Generation
 
 
-def at(model: EncoderDecoder, stack: str, layer: int) -> FeedForward:
+def at(model: Transformer, stack: str, layer: int) -> FeedForward:
     """The feed-forward network of a layer of "encoder" or "decoder"."""
     found = model.get_submodule(f"{stack}.layers.{layer}.feed_forward")
     if not isinstance(found, FeedForward):
@@ -27,7 +27,7 @@ def at(model: EncoderDecoder, stack: str, layer: int) -> FeedForward:
 
 def given(trace: Trace, config: ModelConfig, stack: str, layer: int) -> Float[Tensor, "token d_model"]:
     """What the network of this layer reads: the stream in post-norm, the normed stream in pre-norm."""
-    last = len(SUBLAYERS[stack]) - 1
+    last = len(sublayers(trace, stack)) - 1
     return trace[f"{stack}.layers.{layer}.residual.{last}.{'normed' if config.norm == 'pre' else 'input'}"].tensor[0]
 
 
@@ -149,7 +149,7 @@ def collapse(network: FeedForward, x: Float[Tensor, "token d_model"]) -> Collaps
     )
 
 
-def collapsed(atlas: Translator, trace: Trace, stack: str, layer: int) -> Collapse:
+def collapsed(atlas: Atlas, trace: Trace, stack: str, layer: int) -> Collapse:
     """`collapse` of the network of a layer, tried on what it read in this trace."""
     return collapse(at(atlas.model, stack, layer), given(trace, atlas.config, stack, layer))
 
@@ -182,22 +182,30 @@ class Corpus:
 
 
 @torch.inference_mode()
-def corpora(atlas: Translator, texts: tuple[str, ...]) -> dict[str, Corpus]:
-    """Run the model over sentences and its own greedy translations of them: "encoder" over the former, "decoder" the latter."""
+def corpora(atlas: Atlas, texts: tuple[str, ...]) -> dict[str, Corpus]:
+    """Run the model over sentences and its own greedy translations of them: "encoder" over the former, "decoder" the latter.
+
+    A language model has "decoder" alone, over prompts with their continuations.
+    """
     layers = {"encoder": atlas.config.encoder_layers, "decoder": atlas.config.decoder_layers}
     paths = {stack: [f"{stack}.layers.{layer}.feed_forward.hidden" for layer in range(count)] for stack, count in layers.items()}
     parts: dict[str, list[Tensor]] = {path: [] for stack in paths.values() for path in stack}
     read: dict[str, list[tuple[str, tuple[Token, ...]]]] = {"encoder": [], "decoder": []}
     for text in texts:
-        written = atlas.translate(text)
-        target = (special(START), *(token for token in written.produced if not token.special))
+        written = atlas.write(text)
+        before = written.source if isinstance(written, Generation) else (special(START),)
+        target = (*before, *(token for token in written.produced if not token.special))
         with tracing(only=frozenset(parts)) as recording:
-            atlas.model(*(torch.tensor([[token.id for token in side]], device=atlas.device) for side in (written.source, target)))
+            atlas.forced(
+                *(torch.tensor([[token.id for token in side]], device=atlas.device) for side in (written.source, target))
+            )
         for path, tensors in parts.items():
             tensors.append(recording[path].tensor[0])
         read["encoder"].append((text, written.source))
-        read["decoder"].append((written.text, target))
-    return {stack: _corpus(read[stack], [torch.cat(parts[path]) for path in paths[stack]]) for stack in layers}
+        read["decoder"].append((atlas.said(text, [token.id for token in written.produced]), target))
+    return {
+        stack: _corpus(read[stack], [torch.cat(parts[path]) for path in paths[stack]]) for stack, count in layers.items() if count
+    }
 
 
 def _corpus(read: Sequence[tuple[str, Sequence[Token]]], layers: Sequence[Tensor]) -> Corpus:
@@ -222,7 +230,7 @@ class Unit:
 
 
 @torch.inference_mode()
-def unit(atlas: Translator, seen: Corpus, stack: str, layer: int, number: int, top: int = 8) -> Unit:
+def unit(atlas: Atlas, seen: Corpus, stack: str, layer: int, number: int, top: int = 8) -> Unit:
     """The tokens that wake a unit, and the words that its column of W_2 promotes through the output matrix.
 
     What a unit adds still passes a normalisation, and later layers, before it is read: this is its direct share alone.
@@ -240,7 +248,7 @@ def unit(atlas: Translator, seen: Corpus, stack: str, layer: int, number: int, t
     return Unit(number, woken, promotes, float((values > 0).double().mean()))
 
 
-def promoted(model: EncoderDecoder, layer: int, number: int) -> Float[Tensor, " vocab"]:
+def promoted(model: Transformer, layer: int, number: int) -> Float[Tensor, " vocab"]:
     """What one unit of activation adds to every logit if nothing stood in between: the column of W_2 times the output matrix."""
     raised: Tensor = model.to_logits(at(model, "decoder", layer).contract.weight[:, number])
     return raised

@@ -9,35 +9,33 @@ from torch import Tensor
 from model.decoding import Hypothesis, greedy
 from model.tokenizer import Token
 from model.trace import Edit, Trace, tracing
-from model.translator import Translator
+from model.translator import Atlas
 
 KEPT_FOR_LEAK = ("encoder.output", "logits")
 
 
-def repeated(
-    atlas: Translator, trace: Trace, edits: Mapping[str, Edit] | None = None, only: frozenset[str] | None = None
-) -> Trace:
+def repeated(atlas: Atlas, trace: Trace, edits: Mapping[str, Edit] | None = None, only: frozenset[str] | None = None) -> Trace:
     """The trace of the same source and target tokens with edits (path -> function from tensor to tensor).
 
     `only` keeps just these paths; `log_probabilities` are computed in any case.
     """
     with torch.inference_mode(), tracing(edits, only) as recording:
-        logits = atlas.model(_ids(atlas, trace.source), _ids(atlas, trace.target))
+        logits = atlas.forced(_ids(atlas, trace.source), _ids(atlas, trace.target))
         scores = logits[0].double().log_softmax(dim=-1).gather(1, _ids(atlas, trace.produced).mT)[:, 0]
     return replace(trace, activations=recording.activations, log_probabilities=tuple(scores.tolist()))
 
 
-def freely(atlas: Translator, trace: Trace, edits: Mapping[str, Edit], cached: bool = True) -> Hypothesis:
-    """What the edited model writes greedily for the trace's source.
+def freely(atlas: Atlas, trace: Trace, edits: Mapping[str, Edit], cached: bool = True) -> Hypothesis:
+    """What the edited model writes greedily for the trace's source, or after its prompt.
 
     With `cached`, decoder edits see one new row at a step. Edits that need all rows so far (a certain row, or several at
     once) must have `cached` False: each step then repeats the earlier ones, row r of a tensor being row r of the decoder.
     """
     with tracing(edits, frozenset()):
-        return greedy(atlas.model, _ids(atlas, trace.source), cached=cached)[0]
+        return greedy(atlas.model, _ids(atlas, atlas.given(trace)), cached=cached)[0]
 
 
-def leak(atlas: Translator, edited: Trace, edits: Mapping[str, Edit] | None = None) -> float:
+def leak(atlas: Atlas, edited: Trace, edits: Mapping[str, Edit] | None = None) -> float:
     """How much the future changes the past: the largest change of a logit of an earlier row of the decoder when the last
     token that it reads becomes the end token. 0 where attention is causal; 0 also for a target of one row.
 
@@ -49,9 +47,9 @@ def leak(atlas: Translator, edited: Trace, edits: Mapping[str, Edit] | None = No
     target[:, -1] = atlas.config.end
     of_decoder = {path: edit for path, edit in (edits or {}).items() if path.startswith("decoder")}
     with torch.inference_mode(), tracing(of_decoder, frozenset()):
-        logits = atlas.model.decode(target, edited["encoder.output"].tensor)
+        logits = atlas.decoded(target, edited)
     return float((logits - edited["logits"].tensor)[0, :-1].abs().max())
 
 
-def _ids(atlas: Translator, tokens: Sequence[Token]) -> Tensor:
+def _ids(atlas: Atlas, tokens: Sequence[Token]) -> Tensor:
     return torch.tensor([[token.id for token in tokens]], device=atlas.device)

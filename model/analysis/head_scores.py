@@ -19,7 +19,7 @@ from model.alignment.extract import Choice
 from model.analysis.what_if import entropy
 from model.tokenizer import Token
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
 SHARES = ("previous", "same", "next", "special", "punctuation", "aligned_produced", "aligned_read")
@@ -79,11 +79,15 @@ def measure(traces: Iterable[Trace], reference: Choice | None = None) -> dict[st
     sums: dict[str, dict[str, Sums]] = {attention: {} for attention in ATTENTIONS}
     for trace in traces:
         for attention in ATTENTIONS:
+            if not paths_of(trace, attention):
+                continue  # a language model has one of the three
             weights, allowed = stacked(trace, attention)
             _add(sums[attention], weights, allowed, dict(measures(trace, attention, allowed, reference)))
     found = {attention: {name: total.score() for name, total in members.items()} for attention, members in sums.items()}
     return {
-        attention: {name: score for name, score in members.items() if score is not None} for attention, members in found.items()
+        attention: {name: score for name, score in members.items() if score is not None}
+        for attention, members in found.items()
+        if members
     }
 
 
@@ -177,7 +181,7 @@ def linked(trace: Trace, reference: Choice) -> dict[str, Bool[Tensor, "query key
     }
 
 
-def reference_of(atlas: Translator) -> Choice | None:
+def reference_of(atlas: Atlas) -> Choice | None:
     """The head that aligns best by the model's card (chosen on pairs aligned by hand), else a guided one, else none."""
     entry = atlas.card.get("alignment", {}).get("chosen") or next(iter(atlas.card.get("guided", ())), None)
     if entry is None:

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from model.analysis.residual import stream
 from model.trace import Trace
-from model.transformer import EncoderDecoder
-from model.translator import Translator
+from model.transformer import Transformer
+from model.translator import Atlas
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Reading:
     probability: float
 
 
-def logits(model: EncoderDecoder, values: Float[Tensor, "*depths d_model"]) -> Float[Tensor, "*depths vocab"]:
+def logits(model: Transformer, values: Float[Tensor, "*depths d_model"]) -> Float[Tensor, "*depths vocab"]:
     """What the output matrix reads in the decoder's stream, at any depth."""
     read: Tensor = model.to_logits(model.decoder.norm(values))
     return read
 
 
 @torch.inference_mode()
-def readings(atlas: Translator, trace: Trace, row: int, top: int = 5) -> tuple[Reading, ...]:
+def readings(atlas: Atlas, trace: Trace, row: int, top: int = 5) -> tuple[Reading, ...]:
     """The lens at every depth of one row of the decoder."""
     values = stream(trace, "decoder", pre_norm=atlas.config.norm == "pre")[:, row]
     probabilities = logits(atlas.model, values).double().softmax(dim=-1)
@@ -52,7 +52,7 @@ def readings(atlas: Translator, trace: Trace, row: int, top: int = 5) -> tuple[R
 
 
 @torch.inference_mode()
-def first_words(atlas: Translator, trace: Trace) -> tuple[tuple[tuple[str, float], ...], ...]:
+def first_words(atlas: Atlas, trace: Trace) -> tuple[tuple[tuple[str, float], ...], ...]:
     """The likeliest word at every depth (rows) and position (columns), with its probability."""
     values = stream(trace, "decoder", pre_norm=atlas.config.norm == "pre")
     rows = []
@@ -63,6 +63,6 @@ def first_words(atlas: Translator, trace: Trace) -> tuple[tuple[tuple[str, float
     return tuple(rows)
 
 
-def word(atlas: Translator, id_: int) -> str:
+def word(atlas: Atlas, id_: int) -> str:
     """The printable form of an entry of the target vocabulary."""
     return atlas.tokenizers.target.produced([id_])[0].label

@@ -18,7 +18,7 @@ from torch import Tensor
 from model import attention_mask
 from model.analysis import what_if
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 LARGEST = 32
 """Positions of a side that a link carries: 1,024 cells are 171 characters."""
@@ -130,7 +130,7 @@ def leaks(scores: Float[Tensor, "*head query key"], mask: Bool[Tensor, "query ke
     return {name: leak(apply(heads, mask[None]).view(scores.shape), mask) for name, apply in MASKINGS.items()}
 
 
-def leaks_of(atlas: Translator, trace: Trace, attention: str, head: int, mask: str, own: str) -> dict[str, Leak]:
+def leaks_of(atlas: Atlas, trace: Trace, attention: str, head: int, mask: str, own: str) -> dict[str, Leak]:
     """`leaks` of the scores of one head; `attention` is the path of a self-attention, `mask` and `own` see `chosen`."""
     scores = trace[f"{attention}.scores"].tensor[0, head]
     return leaks(scores, chosen(mask, preset(own, scores.shape[-1])))

@@ -11,8 +11,7 @@ from model.analysis.residual import Station
 from model.config import ModelConfig
 from model.layers import Residual
 from model.trace import Trace, tracing
-from model.transformer import EncoderDecoder
-from model.translator import Translator
+from model.translator import Atlas
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def by_hand(x: Float[Tensor, " d_model"], norm: nn.LayerNorm) -> ByHand:
     return ByHand(x, float(mean), float(variance), norm.eps, float(root), standard, gain, bias, standard * gain + bias)
 
 
-def norm_at(model: EncoderDecoder, path: str) -> nn.LayerNorm:
+def norm_at(model: nn.Module, path: str) -> nn.LayerNorm:
     """The LayerNorm of the residual connection at this path, "encoder.layers.0.residual.1"."""
     residual = model.get_submodule(path)
     if not isinstance(residual, Residual):
@@ -68,7 +67,7 @@ def read_by_norm(config: ModelConfig) -> str:
 
 
 @torch.inference_mode()
-def agreement(atlas: Translator, trace: Trace, station: Station, token: int) -> float:
+def agreement(atlas: Atlas, trace: Trace, station: Station, token: int) -> float:
     """The largest difference between LayerNorm by hand and what the model recorded, over all features of one token."""
     given = trace[f"{station.path}.{read_by_norm(atlas.config)}"].tensor[0, token]
     recorded = trace[f"{station.path}.normed"].tensor[0, token]
@@ -108,14 +107,14 @@ class Comparison:
 
 
 @torch.inference_mode()
-def compare(atlas: Translator, trace: Trace, others: Sequence[str], path: str, padding: int = 6) -> Comparison:
-    """What the LayerNorm at `path` (of the encoder) is given, normalised by it and by BatchNorm with the same gain and bias.
+def compare(atlas: Atlas, trace: Trace, others: Sequence[str], path: str, padding: int = 6) -> Comparison:
+    """What the LayerNorm at `path` (of the encoder; of a language model's stack) is given, normalised by it and by BatchNorm with the same gain and bias.
 
     BatchNorm's statistics are over all positions of the batch, padding included, as `nn.BatchNorm1d` does it. Its running
     statistics, used in evaluation mode, are the average over the batches of each of `others` alone.
     """
     norm = norm_at(atlas.model, path)
-    own = [token.id for token in trace.source]
+    own = [token.id for token in trace.source or trace.target]
     rows = [[token.id for token in atlas.source_tokens(other)] for other in others]
     alone = _given(atlas, path, [own])
     padded = _given(atlas, path, [own], len(own) + padding)
@@ -150,7 +149,7 @@ def in_training(norm: nn.LayerNorm, x: Float[Tensor, "positions d_model"]) -> Fl
     return nn.functional.batch_norm(x, None, None, norm.weight, norm.bias, training=True, eps=norm.eps)
 
 
-def _given(atlas: Translator, path: str, rows: Sequence[Sequence[int]], length: int = 0) -> Float[Tensor, "batch token d_model"]:
+def _given(atlas: Atlas, path: str, rows: Sequence[Sequence[int]], length: int = 0) -> Float[Tensor, "batch token d_model"]:
     """What the LayerNorm at `path` is given for this batch, its shorter sentences padded on the right."""
     longest = max(length, *(len(row) for row in rows))
     ids = torch.full((len(rows), longest), atlas.config.padding, device=atlas.device)
@@ -158,7 +157,7 @@ def _given(atlas: Translator, path: str, rows: Sequence[Sequence[int]], length: 
         ids[at, : len(row)] = torch.tensor(row, device=atlas.device)
     wanted = f"{path}.{read_by_norm(atlas.config)}"
     with tracing(only=frozenset({wanted})) as recording:
-        atlas.model.encode(ids, ids != atlas.config.padding)
+        atlas.forced(ids, ids, ids != atlas.config.padding, ids != atlas.config.padding)
     return recording[wanted].tensor
 
 

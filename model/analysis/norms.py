@@ -11,10 +11,10 @@ from torch import Tensor
 from model.analysis.head_scores import paths_of
 from model.attention import MultiHeadAttention
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 
-def transformed(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "head key d_model"]:
+def transformed(atlas: Atlas, trace: Trace, path: str) -> Float[Tensor, "head key d_model"]:
     """f(x) of every key and head of the attention at `path`, in float64."""
     attention = atlas.model.get_submodule(path)
     assert isinstance(attention, MultiHeadAttention)
@@ -24,19 +24,19 @@ def transformed(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "he
     return vectors
 
 
-def lengths(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "head key"]:
+def lengths(atlas: Atlas, trace: Trace, path: str) -> Float[Tensor, "head key"]:
     """||f(x)|| of every head and key."""
     found: Tensor = torch.linalg.vector_norm(transformed(atlas, trace, path), dim=-1)
     return found
 
 
-def added(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "head query key"]:
+def added(atlas: Atlas, trace: Trace, path: str) -> Float[Tensor, "head query key"]:
     """||alpha f(x)|| for every head, row and key: alpha is not negative, so it is alpha ||f(x)||."""
     weights = trace[f"{path}.weights"].tensor[0].double()
     return weights * lengths(atlas, trace, path)[:, None, :]
 
 
-def of_layer(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "query key"]:
+def of_layer(atlas: Atlas, trace: Trace, path: str) -> Float[Tensor, "query key"]:
     """||sum over heads of alpha f(x)||: what all heads together bring from each key; vectors may cancel."""
     weights = trace[f"{path}.weights"].tensor[0].double()
     vectors: Tensor = torch.einsum("hqk,hkd->qkd", weights, transformed(atlas, trace, path))
@@ -44,7 +44,7 @@ def of_layer(atlas: Translator, trace: Trace, path: str) -> Float[Tensor, "query
     return together
 
 
-def of_attention(atlas: Translator, trace: Trace, attention: str) -> Float[Tensor, "layer query key"]:
+def of_attention(atlas: Atlas, trace: Trace, attention: str) -> Float[Tensor, "layer query key"]:
     """`of_layer` for every layer of one kind of attention, "decoder.cross_attention"."""
     return torch.stack([of_layer(atlas, trace, path) for path in paths_of(trace, attention)])
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from model.analysis.steps import path_of
 from model.attention import MultiHeadAttention
 from model.trace import Trace, tracing
-from model.translator import Translator
+from model.translator import Atlas
 
 KEPT = ("key", "value")  # what cross-attention makes of the source
 
@@ -57,7 +57,7 @@ class Check:
         return max(self.query, self.key, self.value)
 
 
-def check(atlas: Translator, trace: Trace, attention: str, layer: int) -> Check:
+def check(atlas: Atlas, trace: Trace, attention: str, layer: int) -> Check:
     """Project the recorded origin with this layer's own W_Q, W_K, W_V, and compare with what was recorded."""
     path = path_of(attention, layer)
     module = cast(MultiHeadAttention, atlas.model.get_submodule(path))
@@ -69,7 +69,7 @@ def check(atlas: Translator, trace: Trace, attention: str, layer: int) -> Check:
     )
 
 
-def checks(atlas: Translator, trace: Trace, attentions: Sequence[str]) -> dict[str, Check]:
+def checks(atlas: Atlas, trace: Trace, attentions: Sequence[str]) -> dict[str, Check]:
     """The largest differences over all layers of each attention."""
     layers = {"encoder": atlas.config.encoder_layers, "decoder": atlas.config.decoder_layers}
     found = {}
@@ -89,7 +89,7 @@ def asymmetry(weights: Float[Tensor, "*heads token token"]) -> Float[Tensor, "*h
     return apart / both.clamp_min(1e-12)
 
 
-def asymmetries(_atlas: Translator, trace: Trace, attention: str) -> list[list[float]]:
+def asymmetries(_atlas: Atlas, trace: Trace, attention: str) -> list[list[float]]:
     """`asymmetry` of every layer and head of a self-attention."""
     stack, name = attention.split(".")
     rows: list[list[float]] = []
@@ -112,7 +112,7 @@ class Swapped:
     output: tuple[int, int]
 
 
-def swapped(atlas: Translator, trace: Trace, layer: int) -> Swapped:
+def swapped(atlas: Atlas, trace: Trace, layer: int) -> Swapped:
     """Let the memory ask and the decoder answer, by the layer's own cross-attention."""
     path = f"decoder.layers.{layer}.cross_attention"
     module = cast(MultiHeadAttention, atlas.model.get_submodule(path))
@@ -123,7 +123,7 @@ def swapped(atlas: Translator, trace: Trace, layer: int) -> Swapped:
     return Swapped((weights.shape[2], weights.shape[3]), (output.shape[1], output.shape[2]))
 
 
-def change_with_target(atlas: Translator, trace: Trace) -> float:
+def change_with_target(atlas: Atlas, trace: Trace) -> float:
     """How far the keys and values of cross-attention move when the decoder has read `<s>` alone; the most of all layers.
 
     0: they are made of the source only, so once a sentence is enough. Queries are new for every row that the decoder reads.

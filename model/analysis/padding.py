@@ -12,7 +12,7 @@ from model.analysis.what_if import weight_paths
 from model.attention_mask import both, causal
 from model.tokenizer import Token, special
 from model.trace import Trace, tracing
-from model.translator import Translator
+from model.translator import Atlas
 
 SIDES = ("right", "left")
 Item = TypeVar("Item")
@@ -61,14 +61,14 @@ class Padded:
         return int(row_without_key(self.mask[sentence]).sum())
 
 
-def companions(atlas: Translator, trace: Trace, candidates: Sequence[str]) -> tuple[str, ...]:
+def companions(atlas: Atlas, trace: Trace, candidates: Sequence[str]) -> tuple[str, ...]:
     """The shortest and the longest of the candidates, in source tokens, beside the trace's own sentence."""
     others = sorted((text for text in candidates if text != trace.source_text), key=lambda text: len(atlas.source_tokens(text)))
     return tuple(dict.fromkeys((*others[:1], *others[-1:])))
 
 
 def padded(
-    atlas: Translator,
+    atlas: Atlas,
     trace: Trace,
     others: tuple[str, ...],
     attention: str,
@@ -91,7 +91,7 @@ def padded(
     paths = weight_paths(attention, layers)
     given = (real["source"], real["target"]) if masked else (None, None)
     with torch.inference_mode(), tracing(only=frozenset(paths)) as recording:
-        atlas.model(batch["source"], batch["target"], *given)
+        atlas.forced(batch["source"], batch["target"], *given)
     together = torch.stack([recording[path].tensor for path in paths])
     alone = [torch.stack([one[path].tensor[0] for path in paths]) for one in traces]
     return Padded(
@@ -124,7 +124,7 @@ def row_without_key(mask: Bool[Tensor, "*sentence query key"]) -> Bool[Tensor, "
     return ~mask.any(dim=-1)
 
 
-def _batch(atlas: Translator, lists: Sequence[Sequence[int]], side: str, filler: int | None = None) -> Tensor:
+def _batch(atlas: Atlas, lists: Sequence[Sequence[int]], side: str, filler: int | None = None) -> Tensor:
     if side not in SIDES:
         raise ValueError(f"side={side!r} is not known; choose one of {', '.join(SIDES)}")
     longest = max(map(len, lists))
@@ -138,7 +138,7 @@ def _filled_up(items: Sequence[Item], length: int, side: str, filler: Item) -> l
     return [*items, *missing] if side == "right" else [*missing, *items]
 
 
-def _tokens(tokens: tuple[Token, ...], length: int, side: str, atlas: Translator) -> tuple[Token, ...]:
+def _tokens(tokens: tuple[Token, ...], length: int, side: str, atlas: Atlas) -> tuple[Token, ...]:
     return tuple(_filled_up(tokens, length, side, special(atlas.config.padding)))
 
 

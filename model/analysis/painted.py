@@ -14,7 +14,7 @@ from model.analysis.what_if import masked_with
 from model.decoding import tokens_allowed
 from model.tokenizer import Token
 from model.trace import Edit, Trace, tracing
-from model.translator import Translator
+from model.translator import Atlas
 
 ATTENTIONS = ("decoder.self_attention", "encoder.self_attention")
 
@@ -80,7 +80,7 @@ def loss(log_probabilities: Sequence[float]) -> float:
     return -sum(log_probabilities) / len(log_probabilities)
 
 
-def painted(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Painted:
+def painted(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Painted:
     """The forced pass under a mask (see `masking.chosen`) of a self-attention: in "all" layers, this "layer", or this "head"."""
     path = f"{path_of(attention, layer)}.weights"
     length = trace[path].size("key")
@@ -102,12 +102,12 @@ def painted(atlas: Translator, trace: Trace, attention: str, layer: int, head: i
     )
 
 
-def written(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Written:
+def written(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Written:
     """What the model writes by itself under this mask. Each step computes all rows anew: earlier rows may see later ones."""
     return _freely(atlas, trace, edited(atlas, attention, layer, head, mask, scope, _longest(atlas, trace)))
 
 
-def edited(atlas: Translator, attention: str, layer: int, head: int, mask: str, scope: str, length: int) -> Mapping[str, Edit]:
+def edited(atlas: Atlas, attention: str, layer: int, head: int, mask: str, scope: str, length: int) -> Mapping[str, Edit]:
     """The edits that put a mask on; `length` is that of the longest sentence to come."""
     if attention not in ATTENTIONS:
         raise ValueError(f"attention={attention!r} takes no painted mask; choose one of {', '.join(ATTENTIONS)}")
@@ -116,7 +116,7 @@ def edited(atlas: Translator, attention: str, layer: int, head: int, mask: str, 
     return masked_with(_paths(attention, layers), cells, head=head if scope == "head" else None)
 
 
-def damage(atlas: Translator, trace: Trace, way: str) -> Damage:
+def damage(atlas: Atlas, trace: Trace, way: str) -> Damage:
     """The causal mask of every decoder layer put on in one of the ways of `masking.MASKINGS`, "off", or "flipped".
 
     "flipped" is the mask of a program that takes True for hidden: each row reads only what lies ahead of it.
@@ -126,21 +126,21 @@ def damage(atlas: Translator, trace: Trace, way: str) -> Damage:
     return Damage(loss(altered.log_probabilities), leak(atlas, altered, edits))
 
 
-def damaged_text(atlas: Translator, trace: Trace, way: str) -> Written:
+def damaged_text(atlas: Atlas, trace: Trace, way: str) -> Written:
     """What the decoder writes by itself under this way to mask."""
     return _freely(atlas, trace, _ways(atlas, way, _longest(atlas, trace)))
 
 
-def _change(atlas: Translator, altered: Trace, edits: Mapping[str, Edit], position: int) -> float:
+def _change(atlas: Atlas, altered: Trace, edits: Mapping[str, Edit], position: int) -> float:
     """`leak` of another token than the last: the largest change of a logit of a row before `position`."""
     target = torch.tensor([[token.id for token in altered.target]], device=atlas.device)
     target[:, position] = atlas.config.end
     with torch.inference_mode(), tracing(edits, frozenset()):
-        logits = atlas.model.decode(target, altered["encoder.output"].tensor)
+        logits = atlas.decoded(target, altered)
     return float((logits - altered["logits"].tensor)[0, :position].abs().max())
 
 
-def _ways(atlas: Translator, way: str, length: int) -> Mapping[str, Edit]:
+def _ways(atlas: Atlas, way: str, length: int) -> Mapping[str, Edit]:
     attention = ATTENTIONS[0]
     paths, causal = _paths(attention, range(_layers(atlas, attention))), own_mask(attention, length)
     others = {"off": torch.ones_like(causal), "flipped": ~causal}
@@ -149,16 +149,18 @@ def _ways(atlas: Translator, way: str, length: int) -> Mapping[str, Edit]:
     return masked_with(paths, causal, masking.MASKINGS[way])
 
 
-def _freely(atlas: Translator, trace: Trace, edits: Mapping[str, Edit]) -> Written:
+def _freely(atlas: Atlas, trace: Trace, edits: Mapping[str, Edit]) -> Written:
     found = freely(atlas, trace, edits, cached=False)
-    return Written(atlas.tokenizers.target.decode(found.ids), found.ended)
+    return Written(atlas.said(trace.source_text, found.ids), found.ended)
 
 
-def _longest(atlas: Translator, trace: Trace) -> int:
-    return max(tokens_allowed(None, len(trace.source), atlas.config) + 1, len(trace.source))
+def _longest(atlas: Atlas, trace: Trace) -> int:
+    given = len(atlas.given(trace))
+    before = given if atlas.config.family == "decoder-only" else 1
+    return max(tokens_allowed(None, given, atlas.config) + before, given)
 
 
-def _layers(atlas: Translator, attention: str) -> int:
+def _layers(atlas: Atlas, attention: str) -> int:
     return atlas.config.encoder_layers if attention.startswith("encoder") else atlas.config.decoder_layers
 
 
@@ -166,6 +168,6 @@ def _paths(attention: str, layers: Iterable[int]) -> list[str]:
     return [path_of(attention, layer) for layer in layers]
 
 
-def _likeliest(atlas: Translator, trace: Trace) -> tuple[Token, ...]:
+def _likeliest(atlas: Atlas, trace: Trace) -> tuple[Token, ...]:
     ids = trace["logits"].tensor[0].argmax(dim=-1).tolist()
     return tuple(atlas.tokenizers.target.produced([id_])[0] for id_ in ids)

@@ -13,21 +13,31 @@ from torch.nn.functional import cosine_similarity
 
 from model.trace import Trace
 
-SUBLAYERS = {"encoder": ("self_attention", "feed_forward"), "decoder": ("self_attention", "cross_attention", "feed_forward")}
+CROSS = "cross_attention"
+SUBLAYERS = {"encoder": ("self_attention", "feed_forward"), "decoder": ("self_attention", CROSS, "feed_forward")}
 
 
 @dataclass(frozen=True)
 class Station:
-    """One residual connection: which sublayer it leads around, in which layer (from 0)."""
+    """One residual connection: which sublayer it leads around, in which layer (from 0).
+
+    `among`: the sublayers of each layer of the stack; those of an encoder-decoder if nothing is said.
+    """
 
     stack: str
     layer: int
     place: int
+    among: tuple[str, ...] = ()
+
+    @property
+    def sublayers(self) -> tuple[str, ...]:
+        """What each layer of the stack consists of, in order."""
+        return self.among or SUBLAYERS[self.stack]
 
     @property
     def sublayer(self) -> str:
         """self_attention, cross_attention or feed_forward."""
-        return SUBLAYERS[self.stack][self.place]
+        return self.sublayers[self.place]
 
     @property
     def path(self) -> str:
@@ -35,11 +45,16 @@ class Station:
         return f"{self.stack}.layers.{self.layer}.residual.{self.place}"
 
 
+def sublayers(trace: Trace, stack: str) -> tuple[str, ...]:
+    """What each layer of a stack consists of: the decoder of a language model has no cross-attention."""
+    return tuple(name for at, name in enumerate(SUBLAYERS[stack]) if name != CROSS or f"{stack}.layers.0.residual.2.sum" in trace)
+
+
 def stations(trace: Trace, stack: str) -> tuple[Station, ...]:
     """The residual connections of "encoder" or "decoder" in the order in which the stream passes them."""
     found: list[Station] = []
-    places = len(SUBLAYERS[stack])
-    while (next_one := Station(stack, len(found) // places, len(found) % places)).path + ".sum" in trace:
+    names = sublayers(trace, stack)
+    while (next_one := Station(stack, len(found) // len(names), len(found) % len(names), names)).path + ".sum" in trace:
         found.append(next_one)
     return tuple(found)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from model.analysis import agreement, head_scores
 from model.analysis.head_scores import SHARES, Score
 from model.checkpoint import SHIPPED, WEIGHTS
-from model.translator import Translator, load
+from model.translator import Atlas, LanguageModel, load
 
 FILE = "roles.json"
 LEAST = 0.3  # of the weight: what a head must put on certain keys to have a role
@@ -66,17 +66,18 @@ class Measured:
         return tuple(sorted(found, key=lambda role: role.chance - role.score))
 
 
-def measure(atlas: Translator, pairs: Sequence[tuple[str, str]], name: str) -> Measured:
-    """Force the model through every pair and measure its heads."""
+def measure(atlas: Atlas, pairs: Sequence[tuple[str, str]], name: str) -> Measured:
+    """Force the model through every pair and measure its heads; a language model reads the sources alone, as a whole."""
     reference = head_scores.reference_of(atlas)
-    traces = [atlas.trace(source, target) for source, target in pairs]
+    writes_on = isinstance(atlas, LanguageModel)
+    traces = [atlas.trace("", source) if writes_on else atlas.trace(source, target) for source, target in pairs]
     return Measured(
         weights=digest(SHIPPED / atlas.name / WEIGHTS),
         pairs=name,
         sentences=len(pairs),
         scores=head_scores.measure(traces, reference),
         reference=(reference.layer, reference.head, reference.row) if reference else None,
-        agreement=agreement.over_sentences(atlas, traces),
+        agreement={} if isinstance(atlas, LanguageModel) else agreement.over_sentences(atlas, traces),
     )
 
 
@@ -85,13 +86,13 @@ def digest(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest() if path.exists() else ""
 
 
-def shipped(atlas: Translator) -> Measured | None:
+def shipped(atlas: Atlas) -> Measured | None:
     """The measures shipped with a model, None if nobody measured it."""
     path = SHIPPED / atlas.name / FILE
     return read(path) if path.exists() else None
 
 
-def is_current(atlas: Translator) -> bool:
+def is_current(atlas: Atlas) -> bool:
     """Whether the shipped measures are of the shipped weights; False if there are none."""
     measured = shipped(atlas)
     return measured is not None and measured.weights == digest(SHIPPED / atlas.name / WEIGHTS)

@@ -13,7 +13,7 @@ from model.analysis.what_if import entropy
 from model.attention import MultiHeadAttention
 from model.config import ModelConfig
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 COMMON = (1, 2, 4, 8, 16)
 
@@ -78,7 +78,7 @@ class Parts:
     output: Float[Tensor, "query d_model"]
 
 
-def parts(atlas: Translator, trace: Trace, path: str) -> Parts:
+def parts(atlas: Atlas, trace: Trace, path: str) -> Parts:
     """The attention at `path`, taken apart."""
     module = atlas.model.get_submodule(path)
     assert isinstance(module, MultiHeadAttention)
@@ -96,7 +96,7 @@ def parts(atlas: Translator, trace: Trace, path: str) -> Parts:
     )
 
 
-def moved(atlas: Translator, path: str, dimension: int) -> tuple[float, ...]:
+def moved(atlas: Atlas, path: str, dimension: int) -> tuple[float, ...]:
     """How far each head's query moves when one number of the input grows by 1: the length of that row of its W_Q."""
     module = atlas.model.get_submodule(path)
     assert isinstance(module, MultiHeadAttention)
@@ -120,7 +120,7 @@ class Sight:
     change: float
 
 
-def sight(atlas: Translator, trace: Trace, attention: str) -> Sight:
+def sight(atlas: Atlas, trace: Trace, attention: str) -> Sight:
     """Several heads beside one, for one kind of attention."""
     weights, _ = stacked(trace, attention)
     single = torch.stack([one_head(trace, path) for path in paths_of(trace, attention)])

@@ -8,7 +8,7 @@ from model.analysis.diagram import Architecture
 from model.analysis.sketch import sketched
 from model.config import ModelConfig, paper_base, paper_big
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ SETTINGS: dict[str, Callable[[ModelConfig], ModelConfig]] = {
 }
 
 
-def compared(atlas: Translator, name: str) -> Compared:
+def compared(atlas: Atlas, name: str) -> Compared:
     """The model beside one with the settings `name` (see `SETTINGS`). No sentence changes these counts."""
     here, there = (sketched(config, 1, 1) for config in (atlas.config, SETTINGS[name](atlas.config)))
     return Compared(by_part(here), by_part(there), _layers(here), _layers(there))
@@ -104,12 +104,12 @@ def _layers(drawn: Architecture) -> dict[str, int]:
     return {column.path: len(column.layers) for column in drawn.columns}
 
 
-def operations(atlas: Translator, trace: Trace, name: str) -> tuple[int, int]:
+def operations(atlas: Atlas, trace: Trace, name: str) -> tuple[int, int]:
     """Floating-point operations of one forced pass over this pair of sentences: here, and with the settings `name`."""
     lengths = len(trace.source), len(trace.target)
     return cost.flops(atlas.config, *lengths), cost.flops(SETTINGS[name](atlas.config), *lengths)
 
 
-def variant(atlas: Translator, trace: Trace, name: str) -> Architecture:
+def variant(atlas: Atlas, trace: Trace, name: str) -> Architecture:
     """The diagram with the settings `name`, for sentences as long as those of the trace."""
     return sketched(SETTINGS[name](atlas.config), len(trace.source), len(trace.target))

@@ -16,11 +16,11 @@ from model.analysis.architecture import drawn
 from model.analysis.diagram import Architecture, Box, Flow
 from model.config import ModelConfig
 from model.trace import tracing
-from model.transformer import EncoderDecoder
+from model.transformer import DecoderOnly, EncoderDecoder, build
 
 
 def sketched(config: ModelConfig, source: int, target: int) -> Architecture:
-    """The diagram of an untrained model of these settings, for sentences of these lengths in tokens."""
+    """The diagram of an untrained model of these settings, for sentences of these lengths in tokens (a language model has no source)."""
     d_model, vocabulary = 2 * config.num_heads, 2
     narrow = replace(
         config,
@@ -30,17 +30,18 @@ def sketched(config: ModelConfig, source: int, target: int) -> Architecture:
         target_vocab_size=vocabulary,
         max_length=max(source, target),
     )
-    twin = EncoderDecoder(narrow).eval()
+    twin = build(narrow).eval()
+    ids = [torch.zeros(1, length, dtype=torch.long) for length in (source, target)]
     with torch.inference_mode(), tracing() as recording:
-        twin(torch.zeros(1, source, dtype=torch.long), torch.zeros(1, target, dtype=torch.long))
+        twin(*ids[1:] if isinstance(twin, DecoderOnly) else ids)
     widths = {"d_model": config.d_model, "d_ff": config.d_ff, "h": config.num_heads, "V": config.target_vocab_size}
     return _resized(drawn(twin, recording.activations, counted=_unfilled(config)), widths)
 
 
-def _unfilled(config: ModelConfig) -> EncoderDecoder:
+def _unfilled(config: ModelConfig) -> EncoderDecoder | DecoderOnly:
     """Modules of these settings without numbers. (Without positions too: the sinusoidal table has no parameters.)"""
     with torch.device("meta"), _LeaveUnfilled():
-        return EncoderDecoder(replace(config, positions="none"))
+        return build(replace(config, positions="none"))
 
 
 class _LeaveUnfilled(TorchFunctionMode):

@@ -15,7 +15,7 @@ from model.analysis.what_if import without_residual
 from model.config import ModelConfig, Norm
 from model.embedding import count_positions
 from model.transformer import EncoderDecoder
-from model.translator import Translator
+from model.translator import Atlas
 
 WIDTH, HEADS, INSIDE = 64, 4, 256  # d_model, h, d_ff
 
@@ -38,7 +38,7 @@ ARRANGEMENTS: tuple[tuple[Norm, bool], ...] = (("post", True), ("pre", True), ("
 """Where the norm stands, and whether there is a residual connection."""
 
 
-def arrangements(atlas: Translator, ids: tuple[int, ...], depth: int, seed: int = 0) -> dict[tuple[Norm, bool], Gradients]:
+def arrangements(atlas: Atlas, ids: tuple[int, ...], depth: int, seed: int = 0) -> dict[tuple[Norm, bool], Gradients]:
     """All `ARRANGEMENTS` of a stack of `depth` encoder layers, on the tokens `ids` of the source vocabulary."""
     if depth < 1 or not ids:
         raise ValueError(f"a stack of {depth} layers over {len(ids)} tokens has no gradient; give 1 or more of both")

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from model.attention import MultiHeadAttention, scaled_products, softmax_or_zero
 from model.config import ConfigError, ModelConfig
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 CROSS = "decoder.cross_attention"
 LARGEST_SIZE = 1_000_000  # of any number that a reader may ask the tables for
@@ -115,7 +115,7 @@ def path_of(attention: str, layer: int) -> str:
     return f"{stack}.layers.{layer}.{name}"
 
 
-def module_of(atlas: Translator, attention: str, layer: int) -> MultiHeadAttention:
+def module_of(atlas: Atlas, attention: str, layer: int) -> MultiHeadAttention:
     """The module that computed it."""
     module = atlas.model.get_submodule(path_of(attention, layer))
     assert isinstance(module, MultiHeadAttention)
@@ -129,7 +129,7 @@ def input_path(config: ModelConfig, attention: str, layer: int) -> str:
 
 
 @torch.inference_mode()
-def head_steps(atlas: Translator, trace: Trace, attention: str, layer: int, head: int) -> HeadSteps:
+def head_steps(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int) -> HeadSteps:
     """All steps of one head; `attention` is "encoder.self_attention", "decoder.self_attention" or "decoder.cross_attention"."""
     path, module = path_of(attention, layer), module_of(atlas, attention, layer)
     columns = slice(head * module.head_dim, (head + 1) * module.head_dim)
@@ -243,7 +243,7 @@ def reshape_reads(num_heads: int, length: int, head: int, row: int) -> tuple[int
 
 def sizes_of(config: ModelConfig, query: int, key: int) -> Sizes:
     """The sizes of a model at these lengths."""
-    return Sizes(query, key, config.d_model, config.num_heads, config.d_ff, config.encoder_layers)
+    return Sizes(query, key, config.d_model, config.num_heads, config.d_ff, config.encoder_layers or config.decoder_layers)
 
 
 def own_sizes(length: int, d_model: int, num_heads: int, d_ff: int) -> Sizes:

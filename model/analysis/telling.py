@@ -9,7 +9,7 @@ from torch import Tensor
 from model.analysis.cells import CellEdit, problem, rounded
 from model.analysis.steps import path_of
 from model.trace import Edit, Trace, tracing
-from model.translator import Translator
+from model.translator import Atlas
 
 ABOVE = 10.0  # the largest score of its row: the row then reads this key and next to nothing else
 AT_ONCE, TOKENS = 16, 1024  # edits, and tokens of all of them, in one forced pass
@@ -29,7 +29,7 @@ class Search:
     least_sure: int
 
 
-def search(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, passes: int = PASSES) -> Search:
+def search(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int, passes: int = PASSES) -> Search:
     """Let one row after another read one key alone, and see whether the likeliest token of any row becomes another one.
 
     Tried first is what promises most: a value far from what the row reads now, in the decoder at a row whose word is least
@@ -50,12 +50,14 @@ def search(atlas: Translator, trace: Trace, attention: str, layer: int, head: in
     return Search(None, least_sure, tried, least_sure)
 
 
-def elsewhere(atlas: Translator, trace: Trace, attention: str, layer: int, head: int) -> tuple[str, int, int] | None:
+def elsewhere(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int) -> tuple[str, int, int] | None:
     """Another head in which one pass finds such an edit: cross-attention from the last layer on, then the decoder's own."""
     for other in ("decoder.cross_attention", "decoder.self_attention"):
         for at in reversed(range(atlas.config.decoder_layers)):
             for index in range(atlas.config.num_heads):
                 place = other, at, index
+                if path_of(other, at) + ".weights" not in trace:
+                    continue  # a language model has no cross-attention
                 if place != (attention, layer, head) and search(atlas, trace, *place, passes=1).cell:
                     return place
     return None
@@ -82,14 +84,14 @@ def _ranked(trace: Trace, attention: str, layer: int, head: int, likely: Tensor)
     return [cell for cell in cells if not problem(trace, attention, layer, head, cell)]
 
 
-def _changed(atlas: Translator, trace: Trace, path: str, head: int, cells: list[CellEdit], before: Tensor) -> Tensor:
+def _changed(atlas: Atlas, trace: Trace, path: str, head: int, cells: list[CellEdit], before: Tensor) -> Tensor:
     """For each edit, at which rows of the decoder another token is now the likeliest."""
     source, target = (
         torch.tensor([[token.id for token in tokens]], device=atlas.device).expand(len(cells), -1)
         for tokens in (trace.source, trace.target)
     )
     with torch.inference_mode(), tracing({f"{path}.scores": _each(cells, head)}, frozenset()):
-        now: Tensor = atlas.model(source, target).argmax(dim=-1)
+        now = atlas.forced(source, target).argmax(dim=-1)
     return now != before
 
 

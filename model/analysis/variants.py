@@ -15,7 +15,7 @@ from model.analysis.steps import path_of
 from model.attention import scaled_products
 from model.config import ModelConfig
 from model.trace import Edit, Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 VARIANTS = ("unscaled", "d_model", "queries", "reshape")
 SCOPES = ("head", "layer", "model")
@@ -98,7 +98,7 @@ def factor(config: ModelConfig, variant: str) -> float:
     return {"unscaled": math.sqrt(config.head_dim), "d_model": math.sqrt(config.head_dim / config.d_model)}.get(variant, 1.0)
 
 
-def measure(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, variant: str) -> Measured:
+def measure(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int, variant: str) -> Measured:
     """The variant in this head, and what it costs on this sentence in the head, its layer, and the whole model."""
     config = atlas.config
     path = path_of(attention, layer)
@@ -136,14 +136,14 @@ def measure(atlas: Translator, trace: Trace, attention: str, layer: int, head: i
     )
 
 
-def written(atlas: Translator, trace: Trace, attention: str, layer: int, head: int, variant: str, scope: str) -> str:
+def written(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int, variant: str, scope: str) -> str:
     """What the model writes greedily for the same source when it is wrong in this scope."""
     changes = edits(atlas.config, variant, scope, attention, layer, head)
     hypothesis = freely(atlas, trace, changes, cached=variant in ("unscaled", "d_model"))
-    return atlas.tokenizers.target.decode(hypothesis.ids)
+    return atlas.said(trace.source_text, hypothesis.ids)
 
 
-def origin(atlas: Translator, trace: Trace, attention: str, head: int) -> tuple[Int[Tensor, " query"], Int[Tensor, " query"]]:
+def origin(atlas: Atlas, trace: Trace, attention: str, head: int) -> tuple[Int[Tensor, " query"], Int[Tensor, " query"]]:
     """Of each query row of a head that was cut by a plain reshape: whose query it is (position), and of which head."""
     length = len(trace.tokens("source" if attention.startswith("encoder") else "target"))
     positions, heads = what_if.reshape_origin(atlas.config.num_heads, length)
@@ -178,8 +178,9 @@ def drawn(head_dim: int, queries: int = 500, keys: int = 8, seed: int = 1) -> Dr
 
 
 def _everywhere(config: ModelConfig) -> tuple[str, ...]:
+    names = _DECODER[:1] if config.family == "decoder-only" else _DECODER
     encoder = (f"encoder.layers.{layer}.self_attention" for layer in range(config.encoder_layers))
-    decoder = (f"decoder.layers.{layer}.{name}" for layer in range(config.decoder_layers) for name in _DECODER)
+    decoder = (f"decoder.layers.{layer}.{name}" for layer in range(config.decoder_layers) for name in names)
     return (*encoder, *decoder)
 
 

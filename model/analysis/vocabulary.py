@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from model.tokenizer import SPECIALS, UNKNOWN, Token, Tokenizer, printable
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 MOST_HITS = 50
 SPACE = "\N{OPEN BOX}"  # what a space looks like inside a piece
@@ -67,7 +67,7 @@ def summary(tokenizer: Tokenizer) -> Summary:
     )
 
 
-def summarised(atlas: Translator, side: Side) -> Summary:
+def summarised(atlas: Atlas, side: Side) -> Summary:
     """The vocabulary of one side in numbers."""
     return summary(getattr(atlas.tokenizers, side))
 
@@ -122,7 +122,7 @@ def cut(tokenizer: Tokenizer, text: str) -> tuple[Word, ...]:
     return tuple(words)
 
 
-def words_of(atlas: Translator, trace: Trace, side: Side) -> tuple[Word, ...]:
+def words_of(atlas: Atlas, trace: Trace, side: Side) -> tuple[Word, ...]:
     """How the text of one side is cut."""
     return cut(getattr(atlas.tokenizers, side), trace.source_text if side == "source" else trace.target_text)
 
@@ -201,6 +201,6 @@ def spellings(tokenizer: Tokenizer, text: str) -> tuple[Spelling, ...]:
     )
 
 
-def spellings_of(atlas: Translator, trace: Trace, side: Side) -> tuple[Spelling, ...]:
+def spellings_of(atlas: Atlas, trace: Trace, side: Side) -> tuple[Spelling, ...]:
     """The text of one side written in other ways."""
     return spellings(getattr(atlas.tokenizers, side), trace.source_text if side == "source" else trace.target_text)

@@ -6,8 +6,9 @@ that change more than weights take the paths of attentions, `decoder.layers.0.cr
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,10 +16,10 @@ from torch import Tensor, nn
 
 from model.attention import softmax_or_zero
 from model.attention_mask import causal
+from model.embedding import InputEmbedding
 from model.layers import FeedForward, Residual
 from model.trace import Edit, Trace
-from model.transformer import EncoderDecoder
-from model.translator import Translator
+from model.translator import AnyAtlas, Family
 
 Masking = Callable[[Tensor, Tensor], Tensor]
 
@@ -178,25 +179,31 @@ def _is_causal(path: str) -> bool:
     return path.startswith("decoder") and path.endswith("self_attention")
 
 
-def sharing_weights(atlas: Translator) -> Translator:
+def _embeddings(model: nn.Module) -> Iterator[InputEmbedding]:
+    return (module for module in model.modules() if isinstance(module, InputEmbedding))
+
+
+def sharing_weights(atlas: AnyAtlas) -> AnyAtlas:
     """A model of its own with the same weights and no copy of them: its settings may be changed, the original stays as it is."""
     shared = {id(tensor): tensor for tensor in (*atlas.model.parameters(), *atlas.model.buffers())}
-    return replace(atlas, model=copy.deepcopy(atlas.model, shared))
+    copied: Any = copy.deepcopy(atlas.model, shared)
+    return replace(atlas, model=copied)
 
 
-def without_embedding_scale(atlas: Translator) -> Translator:
+def without_embedding_scale(atlas: AnyAtlas) -> AnyAtlas:
     """Rows of the table enter as they are, not times sqrt(d_model). The output matrix, which may be the same table, stays."""
     altered = sharing_weights(atlas)
-    for embedding in (altered.model.source, altered.model.target):
+    for embedding in _embeddings(altered.model):
         embedding.scale = 1.0
     return altered
 
 
-def without_positions(atlas: Translator, sides: Iterable[str] = ("source", "target")) -> Translator:
+def without_positions(atlas: AnyAtlas, sides: Iterable[str] = ("source", "target")) -> AnyAtlas:
     """No position is added to the embeddings of these sides: without that of the source, the encoder cannot tell the order."""
     altered = sharing_weights(atlas)
     for side in sides:
-        getattr(altered.model, side).positions = None
+        if isinstance(embedding := getattr(altered.model, side, None), InputEmbedding):  # a language model has no source
+            embedding.positions = None
     return altered
 
 
@@ -307,7 +314,7 @@ class WithoutResidual(Residual):
         return output
 
 
-def without_residual(model: EncoderDecoder, *, in_place: bool = False) -> EncoderDecoder:
+def without_residual(model: Family, *, in_place: bool = False) -> Family:
     """A copy of the model in which nothing is added to what a sublayer puts out; `in_place` alters the model itself."""
     altered = model if in_place else copy.deepcopy(model)
     for module in altered.modules():
@@ -316,7 +323,7 @@ def without_residual(model: EncoderDecoder, *, in_place: bool = False) -> Encode
     return altered
 
 
-def with_activation(model: EncoderDecoder, make: Callable[[], nn.Module]) -> EncoderDecoder:
+def with_activation(model: Family, make: Callable[[], nn.Module]) -> Family:
     """A copy of the model whose feed-forward networks have another non-linearity, or with `nn.Identity` none."""
     altered = copy.deepcopy(model)
     for module in altered.modules():

@@ -25,7 +25,7 @@ from model.translator import Atlas
 Block = Callable[[], None]
 
 # The pages in the order in which data flows; after the last comes the first.
-ORDER = ("translate", "architecture", "tokens", "positions", "attention", "heads", "masks", "three_attentions", "layers")
+ORDER = ("translate", "architecture", "tokens", "positions", "attention", "heads", "masks", "three_attentions", "layers", "families")
 
 
 @dataclass(frozen=True)

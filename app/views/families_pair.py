@@ -1,0 +1,84 @@
+"""Which two models the page Two families shows, and what each was given."""
+
+from dataclasses import dataclass, replace
+
+from app import session
+from app.views import linked
+from model.analysis import families
+from model.trace import Trace
+from model.translator import Atlas, LanguageModel, Translator
+
+PROMPT = "prompt"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A model that translates and one that writes on, each with the selection of its trace."""
+
+    translator: Translator
+    writer: LanguageModel
+    translated: session.Selection
+    continued: session.Selection
+    kind: str
+    language: str  # what the translator writes, in English, as a prompt would say it
+
+    @property
+    def traces(self) -> tuple[Trace, Trace]:
+        one, two = (
+            session.trace(chosen.model, chosen.text, chosen.target, chosen.beam) for chosen in (self.translated, self.continued)
+        )
+        return one, two
+
+    @property
+    def first(self) -> int:
+        """The row of the language model's trace that wrote its first token."""
+        return len(self.writer.given(self.traces[1])) - 1
+
+
+def pair(selection: session.Selection, atlas: Atlas) -> Pair | None:
+    """The chosen model beside one of the other family on the same text; None where there is none of the other family."""
+    names = session.models()
+    if isinstance(atlas, LanguageModel):
+        others = [name for name in names if not session.writes_on(name) and _same(name, selection.model)]
+        found = _first(sorted(others, key=lambda name: name != "en-fr"))
+        if not isinstance(found, Translator):
+            return None
+        translator, writer = found, atlas
+    else:
+        other = _first([name for name in names if session.writes_on(name)])
+        if not isinstance(other, LanguageModel):
+            return None
+        translator, writer = atlas, other
+    translated = replace(selection, model=translator.name, target=selection.target if translator is atlas else None)
+    language = families.LANGUAGES.get(session.languages(translator.name)[-1], "French")
+    kind = linked.chosen(PROMPT, families.PROMPTS, "whole" if writer is atlas else "half") or "whole"
+    given = families.prompt(_english(selection, translated, translator, writer), kind, language)
+    target = selection.target if writer is atlas and kind == "whole" else None
+    return Pair(translator, writer, translated, replace(selection, model=writer.name, text=given, target=target), kind, language)
+
+
+def default_prompt(selection: session.Selection) -> str:
+    return "whole" if session.writes_on(selection.model) else "half"
+
+
+def sentences(found: Pair) -> tuple[str, ...]:
+    """Whole sentences in the language model's language, for what is measured over several."""
+    known = (name for name in (found.translator.name, *session.models()) if not session.writes_on(name))
+    reader = next((name for name in known if _same(name, found.writer.name)), "")
+    return tuple(example.source for example in session.examples(reader, "en")) if reader else (found.continued.text,)
+
+
+def _same(translator: str, writer: str) -> bool:
+    return session.languages(translator)[0] == session.languages(writer)[0]
+
+
+def _first(names: list[str]) -> Atlas | None:
+    """The first of these models that can be loaded."""
+    return next(iter(session.loaded(names).values()), None)
+
+
+def _english(selection: session.Selection, translated: session.Selection, translator: Translator, writer: LanguageModel) -> str:
+    """The visitor's text where the language model reads that language, else what the translator wrote of it."""
+    if session.writes_on(selection.model) or _same(translator.name, writer.name):
+        return selection.text
+    return session.trace(translated.model, translated.text, translated.target, translated.beam).target_text

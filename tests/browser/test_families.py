@@ -71,7 +71,7 @@ def test_the_slider_the_link_and_the_file_agree(visit: application.Visit, traces
     with page.expect_download() as download:
         picture.get_by_test_id("csv").click()
     download.value.save_as(tmp_path / "words.csv")
-    rows = list(csv.DictReader((tmp_path / "words.csv").open(encoding="utf-8-sig")))
+    rows = list(csv.DictReader((tmp_path / "words.csv").read_text("utf-8-sig").splitlines()))
     written = [row for row in rows if row["attention"] == "decoder.layers.0.self_attention" and row["model"] == "encoder_decoder"]
     assert [row["may_attend"] for row in written] == [str(key <= 2).lower() for key in range(len(one.target))]
     weights = one["decoder.layers.0.self_attention.weights"].tensor[0, 2, 2].tolist()

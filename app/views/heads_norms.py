@@ -102,11 +102,9 @@ def of_rollout(selection: session.Selection, trace: Trace) -> Made:
 def _through(name: str, layers: Tensor, rows: Axis, columns: Axis, *, hidden: Tensor | None = None) -> tuple[Scene, list[Matrix]]:
     """The mean over heads of each layer of a stack, and their rollout."""
     drawn = [
-        Matrix(
-            f"{name}_{layer}", weights, rows, columns, text("attention_map.layer_number", layer=layer + 1), "weights", "unit", hidden
-        )
-        for layer, weights in enumerate(layers)
-    ]  # fmt: skip
+        Matrix(f"{name}_{at}", each, rows, columns, text("attention_map.layer_number", layer=at + 1), "weights", "unit", hidden)
+        for at, each in enumerate(layers)
+    ]
     last = Matrix("rollout", rollout.rollout(layers), rows, columns, text("heads_norms.rollout"), "weights", "unit", hidden)
     parts = [item for layer in range(len(layers)) for item in ("|", f"{name}_{layer}")][1:]
     return scene(name, [*parts, "→", "rollout"]), [*drawn, last]

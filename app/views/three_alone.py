@@ -46,11 +46,15 @@ def missing(selection: session.Selection) -> None:
             text("three_attentions.alone_here"): "rich",
         },
         [
-            (html.sentence(f"heads.name_{kind}"), *(html.sentence(f"three_attentions.alone_{where}_{kind}") for where in ("there", "here")))
+            (
+                html.sentence(f"heads.name_{kind}"),
+                html.sentence(f"three_attentions.alone_there_{kind}"),
+                html.sentence(f"three_attentions.alone_here_{kind}"),
+            )
             for kind in kinds
         ],
         text("three_attentions.alone_caption"),
-    )  # fmt: skip
+    )
     for name, other in session.loaded(session.models()).items():
         if isinstance(other, Translator):
             label = text("three_attentions.alone_open", name=name)

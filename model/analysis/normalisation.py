@@ -108,7 +108,9 @@ class Comparison:
 
 @torch.inference_mode()
 def compare(atlas: Atlas, trace: Trace, others: Sequence[str], path: str, padding: int = 6) -> Comparison:
-    """What the LayerNorm at `path` (of the encoder; of a language model's stack) is given, normalised by it and by BatchNorm with the same gain and bias.
+    """What the LayerNorm at `path` is given, normalised by it and by BatchNorm with the same gain and bias.
+
+    `path` is one of the encoder, or of the one stack of a language model.
 
     BatchNorm's statistics are over all positions of the batch, padding included, as `nn.BatchNorm1d` does it. Its running
     statistics, used in evaluation mode, are the average over the batches of each of `others` alone.

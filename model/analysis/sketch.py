@@ -20,7 +20,10 @@ from model.transformer import DecoderOnly, EncoderDecoder, build
 
 
 def sketched(config: ModelConfig, source: int, target: int) -> Architecture:
-    """The diagram of an untrained model of these settings, for sentences of these lengths in tokens (a language model has no source)."""
+    """The diagram of an untrained model of these settings, for sentences of these lengths in tokens.
+
+    A language model has no source, whatever its length.
+    """
     d_model, vocabulary = 2 * config.num_heads, 2
     narrow = replace(
         config,

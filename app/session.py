@@ -470,6 +470,14 @@ def examples(name: str, language: str) -> tuple[Example, ...]:
     return tuple(Example(entry["source"], entry["look"][language]) for entry in entries)
 
 
+@st.cache_resource(show_spinner=False, max_entries=32)
+def example_pairs(name: str) -> tuple[tuple[str, str], ...]:
+    """Those sentences, each with the translation that we wrote for it; empty where there is none."""
+    path = EXAMPLES / f"{'-'.join(languages(name))}.toml"
+    entries = tomllib.loads(path.read_text("utf-8"))["example"] if path.exists() else []
+    return tuple((entry["source"], entry["reference"]) for entry in entries if "reference" in entry)
+
+
 def first_example(name: str) -> str:
     """The sentence that the app opens with."""
     found = examples(name, texts.DEFAULT_LANGUAGE)

@@ -25,7 +25,19 @@ from model.translator import Atlas
 Block = Callable[[], None]
 
 # The pages in the order in which data flows; after the last comes the first.
-ORDER = ("translate", "architecture", "tokens", "positions", "attention", "heads", "masks", "three_attentions", "layers", "families")
+ORDER = (
+    "translate",
+    "architecture",
+    "tokens",
+    "positions",
+    "rotary",
+    "attention",
+    "heads",
+    "masks",
+    "three_attentions",
+    "layers",
+    "families",
+)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from torch import Tensor
 from model.attention import scaled_products
 from model.position import Pairing, frequencies, rotate
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 BASE = 10000.0  # of the model, and of the paper
 ATTENTIONS = ("encoder.self_attention", "decoder.self_attention")  # cross-attention is never turned
@@ -79,6 +79,21 @@ def rotation_matrix(
 def angles(positions: Float[Tensor, " position"], head_dim: int, base: float = BASE) -> Float[Tensor, "position pair"]:
     """By how many radians each pair is turned at each position: p w_i (float64)."""
     return positions.double()[:, None] * frequencies(head_dim, base)
+
+
+@dataclass(frozen=True)
+class AngleTable:
+    """Positions as a column, w_i as a row, and their product, the angles in radians (float64)."""
+
+    positions: Float[Tensor, "position 1"]
+    frequencies: Float[Tensor, "1 pair"]
+    angles: Float[Tensor, "position pair"]
+
+
+def angle_table(length: int, head_dim: int, base: float = BASE) -> AngleTable:
+    """Positions 0 .. length - 1 of a sentence."""
+    positions = torch.arange(length, dtype=torch.float64)
+    return AngleTable(positions[:, None], frequencies(head_dim, base)[None], angles(positions, head_dim, base))
 
 
 def halves_order(head_dim: int) -> Int[Tensor, " head_dim"]:
@@ -156,7 +171,7 @@ class HeadVectors:
     turned: bool
 
 
-def head_vectors(atlas: Translator, trace: Trace, attention: str, layer: int, head: int) -> HeadVectors:
+def head_vectors(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int) -> HeadVectors:
     """Those of `attention`, one of `ATTENTIONS`; layer and head count from 0."""
     path = attention.replace(".", f".layers.{layer}.")
     query, key = (trace[f"{path}.{name}"].tensor[0, head] for name in ("query", "key"))
@@ -177,6 +192,40 @@ class Kept:
     stretched: float
 
 
+@dataclass(frozen=True)
+class Cell:
+    """One query and one key of a head, at their own positions.
+
+    `terms` are what the pairs add, in their order, `product` is q . k after rotation and `score` the same over the root of
+    head_dim. `matrix` turns the row `query` to its position: `turned`.
+    """
+
+    query: Float[Tensor, "1 head_dim"]
+    matrix: Float[Tensor, "head_dim head_dim"]
+    turned: Float[Tensor, "1 head_dim"]
+    cosines: Cosines
+    terms: Float[Tensor, " pair"]
+    product: float
+    score: float
+
+
+def cell(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int, row: int, column: int) -> Cell:
+    """The query of token `row` and the key of token `column`, turned with pairing "adjacent" (float64)."""
+    vectors = head_vectors(atlas, trace, attention, layer, head)
+    query, key = vectors.query[row].double(), vectors.key[column].double()
+    made = cosines(query, key)
+    product = float(products_at(query, key, torch.tensor([float(row)]), torch.tensor([float(column)])))
+    return Cell(
+        query=query[None],
+        matrix=rotation_matrix(row, len(query)),
+        turned=rotate(query[None], torch.tensor([row])),
+        cosines=made,
+        terms=made.terms(torch.tensor([float(row - column)]))[0],
+        product=product,
+        score=product * atlas.config.head_dim**-0.5,
+    )
+
+
 SHIFT = 7
 
 WAYS: Mapping[str, tuple[Turn, bool]] = {
@@ -189,7 +238,7 @@ WAYS: Mapping[str, tuple[Turn, bool]] = {
 """How vectors are turned, and whether their channels are put into `halves_order` before."""
 
 
-def kept(atlas: Translator, trace: Trace, attention: str, layer: int, head: int) -> dict[str, Kept]:
+def kept(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int) -> dict[str, Kept]:
     """Every one of `WAYS` on the queries and keys of one head, in float64."""
     vectors = head_vectors(atlas, trace, attention, layer, head)
     query, key = vectors.query.double(), vectors.key.double()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from app.charts.formulas import number, summed
+from app.charts.formulas import LARGEST_TERMS, number, summed
 
 
 def turned_pair(pair: int, position: int, w: float, matrix: Tensor, query: Tensor, turned: Tensor) -> str:
@@ -25,11 +25,12 @@ def turned_pair(pair: int, position: int, w: float, matrix: Tensor, query: Tenso
 def score(
     offset: int, width: int, first: tuple[float, float, float], terms: Sequence[float], product: float, score: float
 ) -> str:
-    """The score as the sum of its cosines: the first one written out (size, frequency, phase), all terms, and the division."""
+    """The score as the sum of its cosines: the first one written out (size, frequency, phase), and the division."""
     size, w, phase = first
     sign = "-" if phase < 0 else "+"
+    terms_shown = summed(terms[:LARGEST_TERMS], 3) + (r" + \cdots" if len(terms) > LARGEST_TERMS else "")
     written = rf"{number(size, 3)} \cos({offset} \cdot {number(w)} {sign} {number(abs(phase), 3)})"
     return (
-        rf"\underset{{\scriptscriptstyle i=0}}{{{written}}} + \cdots = {summed(terms, 3)} = {number(product, 3)}, \qquad "
+        rf"\underset{{\scriptscriptstyle i=0}}{{{written}}} + \cdots = {terms_shown} = {number(product, 3)}, \qquad "
         rf"\frac{{{number(product, 3)}}}{{\sqrt{{{width}}}}} = {number(score, 4)}"
     )

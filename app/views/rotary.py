@@ -163,7 +163,7 @@ def angles(selection: session.Selection, atlas: Atlas, trace: Trace, place: sess
     scenes = [
         Scene(
             "angles", text("rotary.scene_angles"), ("positions", "×", "frequencies", "=", "angles"), "product",
-            note=text("rotary.scene_angles_note"),
+            cell=(row, 1), note=text("rotary.scene_angles_note"),
         ),
         Scene(
             "rotation", text("rotary.scene_rotation"), ("query", "×", "rotation", "=", "turned"), "product",

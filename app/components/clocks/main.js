@@ -15,6 +15,7 @@ import { curves, pairsOf, product, term } from "./turn.js";
 import { csvOfDials, csvOfOffsets, TableTwin } from "./twin.js";
 import { drawWaves, layoutWaves } from "./waves.js";
 
+const count = value => String(value).replace("-", "\u2212"); // whole numbers, as they are printed
 const STEPS = 640, NARROW = 520, BETWEEN = 18, SETTLED = 250;
 
 function decode(data) {
@@ -67,12 +68,13 @@ class Clocks {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.panel = element("div", { class: "pair", "data-testid": "pair" });
     this.typed = element("div", { class: "controls" });
+    this.path = element("code", { class: "path", dir: "ltr" }, this.header.path);
     this.table = new TableTwin(text);
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv", "csv_offsets"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => address(this.state, this.header)));
     const heading = name => element("h4", {}, text[name]);
     this.root.replaceChildren(element("section", { class: "card" }, this.controls, this.tokens, element("div", { class: "sliders" }, ...Object.values(this.sliders).map(({ label }) => label)),
       this.numbers, this.note, heading("dials"), clocks.frame, this.typed, heading("waves"), line.frame, this.recorded, this.live, this.panel,
-      element("code", { class: "path", dir: "ltr" }, this.header.path), this.table.details, exports));
+      this.path, this.table.details, exports));
     this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", text.title);
     Object.assign(this, { clocks, line });
@@ -208,13 +210,14 @@ class Clocks {
 
   say(look) {
     const { header, state, moved } = this, { text } = header, { q, k } = this.places, put = (node, words) => { if (node.textContent !== words) node.textContent = words; };
-    const values = { q, k, offset: look.offset, product: written(look.product), score: written(look.product * this.scale), width: state.own ? header.own[0].length : header.width };
+    const values = { q, k, product: written(look.product), score: written(look.product * this.scale), width: state.own ? header.own[0].length : header.width };
     const label = which => isolate(header.labels[state.tokens[which]]);
     put(this.numbers, state.own ? fill(text.said_own, values) : fill(text.said, { ...values, query: label(0), key: label(1) }));
-    put(this.live, fill(text.said_pair, { pair: look.chosen, offset: look.offset, value: written(look.term), product: values.product, score: values.score }));
+    put(this.live, fill(text.said_pair, { pair: look.chosen, offset: count(look.offset), value: written(look.term), product: values.product, score: values.score }));
     const left = state.phases ? "" : ` ${fill(text.left_out, { value: written(product(this.pairs, look.offset, false)) })}`;
     put(this.note, (moved ? fill(moved.both ? text.moved_both : text.moved_one, { before: written(moved.before), after: written(product(this.pairs, q - k)) }) : "") + left);
     const own = written(header.scores[state.tokens[0] * header.length + state.tokens[1]]), masked = header.causal && state.tokens[1] > state.tokens[0] ? ` ${text.future}` : "";
+    this.path.hidden = state.own;
     put(this.recorded, state.own ? "" : fill(header.turned ? text.recorded_turned : text.recorded_plain, { score: own, q: state.tokens[0], k: state.tokens[1] }) + masked);
   }
 

@@ -2,7 +2,7 @@
 import { linear } from "./axes.js";
 import { widthOf } from "./labels.js";
 
-const SIZE = 13, UPPER = 118, LOWER = 168, GAP = 34, TOP = 24, TICKS = 8;
+const SIZE = 13, UPPER = 118, LOWER = 168, GAP = 38, TOP = 30, TICKS = 8;
 
 export function layoutWaves(theme, curves, reach, width) {
   const each = curves.each.flat(), all = [...curves.sum, ...curves.plain];
@@ -32,7 +32,7 @@ export function drawWaves(surface, theme, at, curves, look) {
 }
 
 function panel(surface, theme, at, box, title) {
-  surface.text({ text: title, x: 0, y: box.top - 13, size: SIZE, fill: theme.muted });
+  surface.text({ text: title, x: 0, y: box.top - 19, size: SIZE, fill: theme.muted });
   for (const { value, label } of box.ticks) {
     const y = up(box, value);
     surface.path({ points: [[at.left, y], [at.right, y]], colour: value === 0 ? theme.strong : theme.line });

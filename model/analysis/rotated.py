@@ -160,7 +160,7 @@ def _reordered(linear: nn.Linear, heads: int, order: Tensor) -> nn.Linear:
     """The same projection with the channels of every head in another order."""
 
     def rows(values: Tensor) -> nn.Parameter:
-        return nn.Parameter(values.unflatten(0, (heads, -1))[:, order].flatten(0, 1), requires_grad=False)
+        return nn.Parameter(values.view(heads, -1, *values.shape[1:])[:, order].flatten(0, 1), requires_grad=False)
 
     made = nn.Linear(linear.in_features, linear.out_features, bias=False, device="meta")
     made.weight = rows(linear.weight.detach())

@@ -199,7 +199,7 @@ class Clocks {
     this.clocks.paint(this.theme);
     this.line.paint(this.theme);
     this.say(look);
-    this.panel.replaceChildren(...describe(look.text, this.pairs[look.chosen], this.places, this.state.phases));
+    this.panel.replaceChildren(...describe(look.text, this.pairs[look.chosen], this.places));
     this.table.show(this.pairs, this.places);
     this.root.dataset.pair = look.chosen;
     this.root.dataset.product = look.product;

@@ -1,7 +1,7 @@
 // The chosen pair in numbers: its rotation matrices, what they make of both hands, and the term that it adds.
 import { written } from "./axes.js";
 import { element, fill } from "./template.js";
-import { degrees, turned } from "./turn.js";
+import { degrees, term, turned } from "./turn.js";
 
 const cell = value => element("td", {}, written(value));
 
@@ -15,12 +15,12 @@ function turn(text, pair, name, position) {
   return table;
 }
 
-export function describe(text, pair, places, phases) {
-  const [first, second] = pair.channels, offset = places.q - places.k, value = pair.size * Math.cos(offset * pair.w + (phases ? pair.phase : 0));
+export function describe(text, pair, places) {
+  const [first, second] = pair.channels, offset = places.q - places.k, value = term(pair, offset);
   const title = element("h4", {}, fill(text.pair_title, { pair: pair.index, first, second, w: written(pair.w), wavelength: pair.wavelength.toFixed(1) }));
-  const term = element("p", { class: "note", "data-testid": "term" }, fill(text.term, {
-    q: written(pair.q.size), k: written(pair.k.size), offset: String(offset).replace("-", "\u2212"), w: written(pair.w), phi: phases ? written(pair.phase) : "0", degrees: degrees(pair.phase).toFixed(1), value: written(value) }));
-  return [title, element("div", { class: "turns table-scroll", tabindex: "0", role: "group", "aria-label": text.matrix }, turn(text, pair, "q", places.q), turn(text, pair, "k", places.k)), term];
+  const sum = element("p", { class: "note", "data-testid": "term" }, fill(text.term, {
+    q: written(pair.q.size), k: written(pair.k.size), offset: String(offset).replace("-", "\u2212"), w: written(pair.w), phi: written(pair.phase), degrees: degrees(pair.phase).toFixed(1), value: written(value) }));
+  return [title, element("div", { class: "turns table-scroll", tabindex: "0", role: "group", "aria-label": text.matrix }, turn(text, pair, "q", places.q), turn(text, pair, "k", places.k)), sum];
 }
 
 /** Four numbers to type instead of dragging. */

@@ -51,7 +51,7 @@ def cost_of_both(found: Pair) -> None:
 
 def _length(key: str, default: int) -> int:
     st.session_state.setdefault(key, min(LONGEST, default))
-    return int(st.number_input(text(f"families.{key}"), min_value=1, max_value=LONGEST, key=key, bind="query-params"))
+    return int(st.number_input(text(f"families.cost_{key}"), min_value=1, max_value=LONGEST, key=key, bind="query-params"))
 
 
 def _row(name: str, config: ModelConfig, source: int, target: int) -> tuple[object, ...]:

@@ -88,7 +88,7 @@ def masks(found: Pair) -> None:
         for kind in ("off", "prefix"):
             worse = measured.loss[kind] > measured.loss["causal"]
             change = html.difference(measured.loss[kind], measured.loss["causal"], 3).lstrip("\N{MINUS SIGN}")
-            html.prose(f"families.{kind}_{'worse' if worse else 'better'}", change=html.Ours(change))
+            html.prose(f"families.masked_{kind}_{'worse' if worse else 'better'}", change=html.Ours(change))
         html.prose("families.masked_why")
 
 

@@ -83,7 +83,7 @@ def where(found: Pair) -> None:
         [
             (
                 text(f"families.question_{question}"),
-                *(html.sentence(f"families.{question}_{way}", **values) for way in ("both", "alone", "prefix")),
+                *(html.sentence(f"families.answer_{question}_{way}", **values) for way in ("both", "alone", "prefix")),
             )
             for question in ("place", "sees", "when", "kept", "later")
         ],

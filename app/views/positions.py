@@ -36,7 +36,7 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
         ),
         formulas=formulas(table) if table else (),
         shapes=sizes(atlas, trace),
-        what_if=(lambda: positions_effect.what_if(selection, trace)) if atlas.config.positions == "sinusoidal" else None,
+        what_if=(lambda: positions_effect.what_if(selection, trace)) if "source.position" in trace else None,
         code=(sinusoidal, shift_matrix, InputEmbedding),
     )
 

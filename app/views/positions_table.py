@@ -1,5 +1,6 @@
 """The sinusoidal table: whose, how large, in which layout; its heatmap, the curves of two dimensions, its wavelengths."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,7 @@ from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, linked, picture
 from model.analysis import position_parts, positions
+from model.analysis.rotary import turned_less_than_once
 from model.position import Layout, frequencies, sinusoidal
 from model.trace import Trace
 from model.translator import Translator
@@ -42,8 +44,8 @@ class Table:
 def wanted(name: str, low: int, high: int, first: int) -> int:
     """The whole number that the visitor typed, else that of the URL, else `first`; what is outside moves to the nearest end."""
     written = st.query_params.get(name, "")
-    linked_ = int(written) if written.lstrip("-").isdecimal() and len(written) < 9 else first
-    value = st.session_state.get(name, linked_)
+    in_link = int(written) if re.fullmatch(r"-?[0-9]{1,8}", written) else first
+    value = st.session_state.get(name, in_link)
     return min(high, max(low, first if value is None else int(value)))
 
 
@@ -88,7 +90,7 @@ def choose() -> None:
         if whose != FREE:
             return
         for name, limits in SIZES.items():
-            number(name, text(f"positions.{name}"), *limits, step=2 if name == "pe_d" else 1)
+            number(name, text(f"positions.choose_{name}"), *limits, step=2 if name == "pe_d" else 1)
         linked.chosen("pe_layout", LAYOUTS, LAYOUTS[0])
         st.segmented_control(
             text("positions.layout"),
@@ -152,7 +154,7 @@ def tell_bounds(table: Table) -> None:
         greatest=html.Ours(html.number(found.greatest, 4)),
         squared=html.Ours(f"{found.half:g}"),
         width=table.d_model,
-        off=html.Ours(html.small(max(abs(found.shortest - found.half), abs(found.longest - found.half)))),
+        off=html.Ours(html.small(found.off)),
     )
 
 
@@ -193,7 +195,7 @@ def waves(selection: session.Selection, trace: Trace, table: Table) -> None:
         top=table.d_model - 2,
         width=table.d_model,
         pair=len(found) - 1,
-        longer=int((found > table.length).sum()),
+        longer=turned_less_than_once(found, table.length),
         pairs=len(found),
         length=table.length,
     )

@@ -24,7 +24,7 @@ PATH = "encoder.layers.0.self_attention"
 
 def reads_the_sum(config: ModelConfig) -> bool:
     """Whether the first attention of the encoder reads embedding plus position as they are."""
-    return config.positions == "sinusoidal" and config.norm == "post"
+    return config.family == "encoder-decoder" and config.positions == "sinusoidal" and config.norm == "post"
 
 
 def sentence(trace: Trace) -> tuple[Token, ...]:
@@ -143,8 +143,8 @@ def query_parts(atlas: Translator, trace: Trace, head: int) -> QueryParts:
 def _first(atlas: Translator) -> MultiHeadAttention:
     if not reads_the_sum(atlas.config):
         raise ValueError(
-            f"positions={atlas.config.positions!r}, norm={atlas.config.norm!r}: the first attention does not read the sum of "
-            "embedding and position; needed are 'sinusoidal' and 'post'"
+            f"family={atlas.config.family!r}, positions={atlas.config.positions!r}, norm={atlas.config.norm!r}: no encoder reads "
+            "the sum of embedding and position in its first attention; needed are 'encoder-decoder', 'sinusoidal' and 'post'"
         )
     attention: MultiHeadAttention = atlas.model.get_submodule(PATH)  # type: ignore[assignment]
     return attention

@@ -70,6 +70,11 @@ class Bounds:
     longest: float
     half: float
 
+    @property
+    def off(self) -> float:
+        """How far a row's squared length is from d/2 at most."""
+        return max(abs(self.shortest - self.half), abs(self.longest - self.half))
+
 
 def bounds(table: Float[Tensor, "position d_model"]) -> Bounds:
     """All numbers lie in [-1, 1], and every row has the squared length d_model / 2, since sin^2 + cos^2 = 1 in every pair."""

@@ -127,7 +127,7 @@ def test_what_cannot_be_shown_is_told_in_the_pages_frame(open_app: OpenApp) -> N
     app = open_app("positions", text=" ", model="en-fr")
     assert "type" in shown(app).lower()
     assert not app.get("bidi_component")
-    nonsense = {"table": "none", "pe_a": "x", "pe_k": "9" * 30, "pe_head": "9", "order": "?"}
+    nonsense = {"table": "none", "pe_a": "x", "pe_k": "9" * 30, "pe_pair": "--5", "pe_p": "٣", "pe_head": "9", "order": "?"}
     app = open_app("positions", text="I love you.", model="en-fr", **nonsense)
     assert matrices(app, "table")[1]["table"].shape == (5, 192)
 

@@ -66,7 +66,7 @@ def test_terms_of_a_sentence_are_in_the_glossary_and_the_same_in_both_languages(
 def test_every_sentence_is_used() -> None:
     patterns = used()
     components = {f"{module.__name__.rpartition('.')[2]}.{label}" for module in COMPONENTS for label in module.LABELS}
-    asked = matching([*patterns, *(f"{pattern}.*" for pattern in patterns if pattern.endswith(".try"))])
+    asked = matching([*patterns, *(f"{pattern}.*" for pattern in patterns if pattern.endswith((".try", ".reason")))])
     said = {key.removeprefix(f"{text.INSTEAD}.") for key in text.sentences("en")}
     unused = [key for key in said if key not in components and not asked.fullmatch(key)]
     assert not unused

@@ -49,6 +49,7 @@ def test_adding_is_concatenating_with_tied_projections(shared: Translator, trace
 def test_what_does_not_read_the_sum_is_refused(characters: Translator) -> None:
     trace = characters.trace("the dog", "le chien")
     assert not position_parts.reads_the_sum(characters.config)
+    assert not position_parts.reads_the_sum(tiny.language_model(positions="sinusoidal", norm="post").config)
     with pytest.raises(ValueError, match="positions='rotary', norm='pre'"):
         position_parts.score_parts(characters, trace, 0)
 

@@ -183,8 +183,8 @@ class Kept:
     """What a way of turning does to the scores of a head.
 
     `difference`: the largest difference from the scores under pairing "adjacent"; `moved`: the largest change of a score when
-    all tokens move on by `SHIFT` positions, about 0 where only the distance counts; `stretched`: the largest change of a vector's
-    length as a share of it, about 0 for a rotation.
+    all tokens move on by `SHIFT` positions, about 0 where only the distance counts; `stretched`: the largest change of the length
+    of a query or key as a share of it, about 0 for a rotation.
     """
 
     difference: float
@@ -248,10 +248,15 @@ def kept(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int) -> d
         order = halves_order(query.shape[-1]) if permute else torch.arange(query.shape[-1])
         q, k = query[:, order], key[:, order]
         here, there = _scores(q, k, way, 0), _scores(q, k, way, SHIFT)
-        lengths, turned = q.norm(dim=-1), way(q, torch.arange(len(q))).norm(dim=-1)
-        stretched = ((turned - lengths).abs() / lengths.clamp(min=1e-30)).max()
-        found[name] = Kept(float((here - right).abs().max()), float((there - here).abs().max()), float(stretched))
+        stretched = max(_stretched(q, way), _stretched(k, way))
+        found[name] = Kept(float((here - right).abs().max()), float((there - here).abs().max()), stretched)
     return found
+
+
+def _stretched(x: Tensor, way: Turn) -> float:
+    """The largest change of a vector's length by turning it to its position, as a share of that length."""
+    lengths, turned = x.norm(dim=-1), way(x, torch.arange(len(x))).norm(dim=-1)
+    return float(((turned - lengths).abs() / lengths.clamp(min=1e-30)).max())
 
 
 def _scores(query: Tensor, key: Tensor, way: Turn, start: int) -> Tensor:

@@ -24,7 +24,6 @@ LABELS: tuple[str, ...] = (
 )  # fmt: skip
 
 OWN = ((1.0, 2.0, 3.0, 4.0), (4.0, 3.0, 2.0, 1.0))  # two vectors to drag: those of the usual reference table
-POSITIONS = 512  # a position that the sliders do not reach can still not be asked for by a link
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def pack(
     header: dict[str, Any] = {
         "length": length, "width": width, "labels": list(head.labels), "role": head.role, "turned": head.turned,
         "causal": head.causal, "at": list(head.at), "path": head.path, "frequencies": list(frequencies),
-        "own_frequencies": list(own_frequencies), "own": [list(vector) for vector in OWN], "positions": POSITIONS,
+        "own_frequencies": list(own_frequencies), "own": [list(vector) for vector in OWN],
         "text": {label: text[label] for label in LABELS}, "caption": dict(caption),
     }  # fmt: skip
     digest = hashlib.blake2b(raw, digest_size=12)

@@ -19,15 +19,17 @@ LARGEST = 2_000_000
 
 Role = Literal["query", "key", "value", "weights", "scores", "source", "target", "plain"]
 Scale = Literal["unit", "signed", "switch"]
-Law = Literal["product", "scaled", "sum", "softmax", "mask", "lookup", "norm", "activation", "concat", "slice", "sinusoid", "turn", "same"]
+Law = Literal[
+    "product", "scaled", "sum", "softmax", "mask", "lookup", "norm", "activation", "concat", "slice", "sinusoid", "turn", "same"
+]
 
 LABELS: tuple[str, ...] = (
     "steps", "step_number", "previous", "next", "play", "pause", "hint", "matrix_hint", "name", "rows_by_columns", "cell",
     "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_bias", "law_scaled", "law_sum",
     "law_softmax", "law_softmax_none", "law_mask_kept", "law_mask_hidden", "law_lookup", "law_norm", "law_relu", "law_gelu",
-    "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad", "table", "table_of",
-    "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence",
-    "caption_place", "caption_scene",
+    "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad",
+    "table", "table_of", "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed",
+    "caption_sentence", "caption_place", "caption_scene",
 )  # fmt: skip
 
 

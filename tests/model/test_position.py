@@ -177,6 +177,14 @@ class TestRotary:
         expected = torch.from_numpy(turned_by_halves(x.numpy(), positions.numpy()))
         torch.testing.assert_close(rotate(x, positions, pairing="half"), expected)
 
+    def test_halves_turn_as_the_llama_of_hugging_face_turns_them(self) -> None:
+        llama = pytest.importorskip("transformers.models.llama.modeling_llama", reason="it stands in requirements-bench.txt")
+        config = llama.LlamaConfig(hidden_size=32, num_attention_heads=4, num_key_value_heads=4)
+        query, key, positions = torch.randn(1, 4, 7, 8), torch.randn(1, 4, 7, 8), torch.arange(3, 10)
+        turned = llama.apply_rotary_pos_emb(query, key, *llama.LlamaRotaryEmbedding(config)(query, positions[None]))
+        for ours, theirs in zip((query, key), turned, strict=True):
+            torch.testing.assert_close(rotate(ours, positions, pairing="half"), theirs, atol=2e-6, rtol=0)
+
     def test_positions_of_each_sentence_and_between_tokens(self) -> None:
         x = torch.randn(2, 3, 4, 6, dtype=torch.float64)
         positions = torch.tensor([[0.0, 0.5, 1.0, 1.5], [0.0, 0.0, 1.0, 2.0]])

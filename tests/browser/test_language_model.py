@@ -10,7 +10,6 @@ from tests.browser.conftest import OpenPage
 PROMPT, OTHER = "I don't want to", "Tom said that he"
 
 
-@pytest.mark.skipif("en-lm" not in model.available(), reason="en-lm is not among the shipped models")
 def test_a_prompt_is_continued_and_a_weight_is_that_of_the_model(open_page: OpenPage) -> None:
     atlas = model.load("en-lm", device="cpu")
     assert isinstance(atlas, LanguageModel)

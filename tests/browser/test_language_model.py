@@ -1,7 +1,5 @@
 """A visitor lets the language model write on, and reads a weight back: the one that the model computed."""
 
-import pytest
-
 import model
 from model.translator import LanguageModel
 from tests.browser.attention import DECODER, AttentionMap, eventually, numbers, type_sentence

@@ -11,6 +11,7 @@ from model.analysis.residual import Station
 from model.config import ModelConfig
 from model.layers import Residual
 from model.trace import Trace, tracing
+from model.transformer import EncoderDecoder
 from model.translator import Atlas
 
 
@@ -159,7 +160,11 @@ def _given(atlas: Atlas, path: str, rows: Sequence[Sequence[int]], length: int =
         ids[at, : len(row)] = torch.tensor(row, device=atlas.device)
     wanted = f"{path}.{read_by_norm(atlas.config)}"
     with tracing(only=frozenset({wanted})) as recording:
-        atlas.forced(ids, ids, ids != atlas.config.padding, ids != atlas.config.padding)
+        model, mask = atlas.model, ids != atlas.config.padding
+        if isinstance(model, EncoderDecoder):
+            model.encode(ids, mask)
+        else:
+            model(ids, mask)
     return recording[wanted].tensor
 
 

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
 
+from app.charts.spreadsheet import plain
 from app.text import sentences
 from model.alignment import words
 from model.trace import Trace
@@ -144,7 +145,7 @@ def type_sentence(page: Page, sentence: str) -> None:
 def choose(page: Page, box: str, option: str) -> None:
     """Choose from a list of Streamlit (`box` is its key) the option that begins so, and wait for the answer."""
     page.locator(f".st-key-{box} input").click()
-    page.get_by_role("option").filter(has_text=re.compile(f"^{re.escape(option)}")).click()
+    page.get_by_role("option").filter(has_text=re.compile(rf"^{re.escape(option)}(?![\w-])")).click()
 
 
 class AttentionMap:
@@ -292,8 +293,8 @@ def check_csv(content: bytes, shown: Numbers, *captions: str) -> None:
     assert len(lines) == shown.weights.size
     for index, line in enumerate(lines):
         row, column = divmod(index, shown.weights.shape[1])
-        assert (line["query"], line["query_position"]) == (shown.rows[row], shown.row_places[row])
-        assert (line["key"], line["key_position"]) == (shown.columns[column], shown.column_places[column])
+        assert (line["query"], line["query_position"]) == (plain(shown.rows[row]), shown.row_places[row])
+        assert (line["key"], line["key_position"]) == (plain(shown.columns[column]), shown.column_places[column])
         assert line["masked"] == str(int(shown.masked[row, column]))
         if shown.masked[row, column]:
             assert line["weight"] == ""

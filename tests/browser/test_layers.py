@@ -54,6 +54,7 @@ def test_the_stream_is_read_point_by_point_and_a_link_reopens_it(visit: applicat
     assert "lengths.point=0" in page.url
 
     page.locator(".st-key-spot_layer").get_by_text("3", exact=True).click()
+    application.settle(page)
     page.locator(".st-key-spot_sublayer").get_by_text("feed-forward").click()
     application.settle(page)
     expect(page.get_by_text("decoder.layers.2.residual.2", exact=True).first).to_be_visible()

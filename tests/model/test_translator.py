@@ -215,6 +215,9 @@ class TestShipped:
 
     def test_it_translates_and_traces(self, name: str) -> None:
         translator = model.load(name)
+        if isinstance(translator, model.LanguageModel):
+            self.check_language_model(translator)
+            return
         sentence = "我爱你。" if name.startswith("zh") else "I love you."
         result = translator.translate(sentence)
         assert result.stopped == "end"
@@ -226,9 +229,21 @@ class TestShipped:
         best = translator.translate(sentence, beam=4)
         assert best.score >= result.score - 1
 
+    @staticmethod
+    def check_language_model(writer: model.LanguageModel) -> None:
+        result = writer.generate("I don't want to")
+        assert result.stopped == "end"
+        assert result.text
+        assert result.score > -20
+        trace = writer.trace("I don't want to", result)
+        written = trace.log_probabilities[len(result.source) - 1 :]
+        assert written == pytest.approx(result.log_probabilities, abs=1e-3)
+        assert writer.generate("I don't want to", beam=4).score >= result.score - 1
+
     def test_its_files_are_small_and_its_card_complete(self, name: str) -> None:
         folder = model.checkpoint.SHIPPED / name
         assert sum(path.stat().st_size for path in folder.iterdir()) < 20e6
         card = model.checkpoint.load_card(folder)
-        for part, keys in (("data", ("name", "licence")), ("training", ("command",)), ("quality", ("bleu", "chrf"))):
+        measured = ("perplexity",) if card["architecture"]["kind"] == "decoder-only" else ("bleu", "chrf")
+        for part, keys in (("data", ("name", "licence")), ("training", ("command",)), ("quality", measured)):
             assert all(card[part].get(key) for key in keys), part

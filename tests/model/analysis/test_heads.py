@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model import Trace, Translator, load
+from model import LanguageModel, Trace, Translator, load
 from model.alignment.extract import Choice
 from model.analysis import ablation, agreement, head_scores, norms, roles, rollout, several, what_if
 from model.analysis.ablation import Head
@@ -289,6 +289,9 @@ def test_shipped_measures_are_of_the_shipped_weights(name: str) -> None:
     assert measured is not None, again
     assert roles.is_current(atlas), again
     assert measured.sentences >= 200
+    if isinstance(atlas, LanguageModel):
+        assert measured.reference is None  # nothing is aligned
+        return
     layer, head, row = measured.reference or pytest.fail("the card names no head")
     assert head is not None
     own = {role.name for role in measured.roles("decoder.cross_attention", layer, head)}

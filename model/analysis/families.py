@@ -45,7 +45,7 @@ def prefix_mask(prefix: int, length: int) -> Bool[Tensor, "query key"]:
 def prompt(text: str, kind: str, language: str = "French") -> str:
     """What a language model reads of a sentence.
 
-    "half": its first half, in words; "open": all but the marks at its end; "whole"; "task": a request to translate it.
+    "half": its first half, in words; "open": all but the marks at its end, if more than marks is left; "whole"; "task": a request to translate it.
     """
     if kind not in PROMPTS:
         raise ValueError(f"prompt {kind!r} is not known; choose one of {', '.join(PROMPTS)}")
@@ -54,7 +54,7 @@ def prompt(text: str, kind: str, language: str = "French") -> str:
         return " ".join(words[: (len(words) + 1) // 2])
     if kind == "task":
         return TASKS[0].format(language=language, sentence=text)
-    return text.rstrip(MARKS) if kind == "open" else text
+    return text.rstrip(MARKS) or text if kind == "open" else text
 
 
 @dataclass(frozen=True)

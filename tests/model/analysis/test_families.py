@@ -169,3 +169,8 @@ def test_the_papers_base_has_the_parameters_of_a_decoder_only_model_of_fourteen_
     equal = families.of_equal_size(paper_base())
     assert (equal.decoder_layers, equal.d_model, equal.family) == (14, 512, "decoder-only")
     assert cost.parameters(equal) == pytest.approx(cost.parameters(paper_base()), rel=0.001)
+
+
+def test_a_text_of_marks_alone_is_read_whole() -> None:
+    assert families.prompt("?!", "open") == "?!"
+    assert families.prompt("Why?!", "open") == "Why"

@@ -45,7 +45,8 @@ def prefix_mask(prefix: int, length: int) -> Bool[Tensor, "query key"]:
 def prompt(text: str, kind: str, language: str = "French") -> str:
     """What a language model reads of a sentence.
 
-    "half": its first half, in words; "open": all but the marks at its end, if more than marks is left; "whole"; "task": a request to translate it.
+    "half": its first half, in words; "open": all but the marks at its end, if more than marks is left; "whole"; "task": a
+    request to translate it.
     """
     if kind not in PROMPTS:
         raise ValueError(f"prompt {kind!r} is not known; choose one of {', '.join(PROMPTS)}")

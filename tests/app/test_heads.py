@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import session
 from app.components.matrices import unpack
+from app.session import computed
 from app.text import sentences
 from model.analysis import roles
 from tests.app.conftest import OpenApp, said
@@ -162,9 +163,9 @@ def test_heads_are_chosen_by_hand_and_stand_in_the_link(open_app: OpenApp) -> No
 
 def test_measures_of_other_weights_are_not_shown(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roles, "digest", lambda path: "another")
-    session._of_model.clear()
+    computed._of_model.clear()
     try:
         app = open_app("heads", text=SENTENCE, model="en-fr", lang="en")
         assert "python -m model.analysis.roles en-fr --pairs FILE" in plain(said(app))
     finally:
-        session._of_model.clear()
+        computed._of_model.clear()

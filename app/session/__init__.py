@@ -1,0 +1,57 @@
+"""What a visitor has chosen, and everything that is kept between runs: the only state, the only cache, the only loader.
+
+The rest of the app says `from app import session` and uses the names below; the files of this folder are its own affair.
+"""
+
+from app.session.card import card_facts
+from app.session.computed import measured, measured_model, trace, translation, wrote
+from app.session.limits import MAX_CHARACTERS, MAX_TOKENS, Remark, longest_words, refused, remarks
+from app.session.loading import languages, load, loaded, models, without_folder, writes_on
+from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, look_at, place
+from app.session.selection import BEAMS, Selection, begin_run, current, select
+from app.session.sentences import Example, example_pairs, examples, first_example
+from app.session.start import warm_up
+from app.session.unsure import doubts
+from app.session.variants import altered, altered_translation, head_off
+
+__all__ = [
+    "ATTENTIONS",
+    "BEAMS",
+    "MAX_CHARACTERS",
+    "MAX_TOKENS",
+    "Example",
+    "Place",
+    "Remark",
+    "Selection",
+    "altered",
+    "altered_translation",
+    "attentions",
+    "begin_run",
+    "card_facts",
+    "checked_place",
+    "current",
+    "doubts",
+    "example_pairs",
+    "examples",
+    "first_example",
+    "go",
+    "head_off",
+    "languages",
+    "load",
+    "loaded",
+    "longest_words",
+    "look_at",
+    "measured",
+    "measured_model",
+    "models",
+    "place",
+    "refused",
+    "remarks",
+    "select",
+    "trace",
+    "translation",
+    "warm_up",
+    "without_folder",
+    "writes_on",
+    "wrote",
+]

@@ -1,0 +1,32 @@
+"""What the card of a model says about it, as keys of sentences with their values."""
+
+from model.translator import Atlas, LanguageModel
+
+
+def card_facts(atlas: Atlas) -> list[tuple[str, dict[str, object]]]:
+    """What the card says, as keys of sentences with their values; what a card leaves out is left out."""
+    card, config = atlas.card, atlas.config
+    facts: list[tuple[str, dict[str, object]]] = [
+        ("card.size", {"count": f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}"}),
+        ("card.shape", {"d_model": config.d_model, "d_ff": config.d_ff, "positions": config.positions, "norm": config.norm}),
+    ]
+    if data := card.get("data"):
+        facts += [
+            ("card.data", {"name": data["name"]}),
+            ("card.licence", {"licence": card["model"]["licence"], "attribution": data["attribution"]}),
+        ]
+    quality = card.get("quality")
+    if quality and isinstance(atlas, LanguageModel):
+        facts.append(("card.perplexity", {key: quality[key] for key in ("perplexity", "test_sentences")}))
+    elif quality:
+        facts.append(("card.quality", {key: quality[key] for key in ("bleu", "chrf", "test_sentences")}))
+    if alignment := card.get("alignment"):
+        found, diagonal = alignment["chosen"], alignment["diagonal"]
+        head = found["head"] if found["head"] == "mean" else found["head"] + 1
+        place = {"layer": found["layer"] + 1, "head": head, "row": found["row"]}
+        facts.append(("card.alignment", {**place, "aer": found["aer"], "diagonal": diagonal["aer"], "pairs": alignment["pairs"]}))
+    facts += [
+        ("card.guided", {"layer": entry["layer"] + 1, "head": entry["head"] + 1, "row": entry["row"]})
+        for entry in card.get("guided", ())
+    ]
+    return facts

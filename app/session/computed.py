@@ -1,0 +1,107 @@
+"""What the models computed: cached by text, shared by all visitors, never changed."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import streamlit as st
+
+from app.session.limits import MAX_TOKENS
+from app.session.loading import load
+from app.session.selection import Selection
+from model.decoding import length_limit
+from model.trace import Trace
+from model.translator import LanguageModel, Translation
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+Chosen = tuple[str, str, str | None, int]  # model, source, target written by hand, beam
+
+
+@st.cache_resource(show_spinner=False, max_entries=512)
+def translation(name: str, source: str, beam: int = 1) -> Translation:
+    """The model's own translation; of a language model, its continuation."""
+    atlas = load(name)
+    if isinstance(atlas, LanguageModel):  # prompt and continuation stand in one picture
+        return atlas.generate(source, beam, min(MAX_TOKENS, length_limit(len(atlas.source_tokens(source)))))
+    return atlas.translate(source, beam)
+
+
+def wrote(name: str, source: str, beam: int = 1) -> str:
+    """What the model says by itself: its translation, or the prompt with its continuation."""
+    return load(name).said(source, [token.id for token in translation(name, source, beam).produced])
+
+
+def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> Trace:
+    """One forced pass over the given target, or over the model's own translation. Never change what it returns."""
+    recorded = _long_trace if _are_long(name, source, target, beam) else _short_trace
+    return recorded(name, source, target, beam)
+
+
+def _are_long(name: str, source: str, target: str | None, beam: int) -> bool:
+    """Whether what is computed from these sentences is so large that little of it is kept."""
+    tokenizers = load(name).tokenizers
+    written = len(translation(name, source, beam).produced if target is None else tokenizers.target.encode(target))
+    return len(tokenizers.source.encode(source)) + written > 120
+
+
+@st.cache_resource(show_spinner=False, max_entries=96)
+def _short_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
+    return _traced(name, source, target, beam)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _long_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
+    return _traced(name, source, target, beam)
+
+
+def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
+    return load(name).trace(source, translation(name, source, beam) if target is None else target)
+
+
+def measured(
+    function: Callable[Concatenate[Any, Trace, Arguments], Result],
+    selection: Selection,
+    *arguments: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """What a pure function finds in the trace of a selection: computed once, shared by all, never changed.
+
+    `function(atlas, trace, *arguments)` stands at the top level of a module; its arguments are hashable. It may take models of
+    one family only: the page knows.
+    """
+    chosen = (selection.model, selection.text, selection.target, selection.beam)
+    kept = _of_long_trace if _are_long(*chosen) else _of_short_trace
+    found: Result = kept(f"{function.__module__}.{function.__qualname__}", chosen, arguments, named, _function=function)
+    return found
+
+
+def measured_model(
+    function: Callable[Concatenate[Any, Arguments], Result],
+    name: str,
+    *arguments: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """What a pure function finds in a model, whatever the sentence; see `measured`."""
+    found: Result = _of_model(f"{function.__module__}.{function.__qualname__}", name, arguments, named, _function=function)
+    return found
+
+
+@st.cache_resource(show_spinner=False, max_entries=512)
+def _of_short_trace(
+    function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
+) -> Any:
+    return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)  # up to 3 MB each at 200 tokens a side
+def _of_long_trace(
+    function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
+) -> Any:
+    return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
+
+
+@st.cache_resource(show_spinner=False, max_entries=128)
+def _of_model(
+    function_name: str, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
+) -> Any:
+    return _function(load(name), *arguments, **named)

@@ -1,0 +1,57 @@
+"""The limits of a text, checked here whatever the browser allowed, and what to know about a text within them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.session.loading import languages, reader, reads
+from model.alignment import words
+from model.translator import Atlas
+
+MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
+MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something to tell the visitor about their text: the key of a sentence and its values.
+
+    `model`: one that suits the text better, to be offered; empty if there is none.
+    """
+
+    key: str
+    values: Mapping[str, object]
+    model: str = ""
+
+
+def refused(atlas: Atlas, source: str, target: str | None = None) -> Remark | None:
+    """Why this text cannot be shown, with the limit, what was given, and what to do; None if it can."""
+    if not source.strip():
+        return Remark("limits.empty", {})
+    for side, written in (("source", source), ("target", target or "")):
+        if len(written) > MAX_CHARACTERS:
+            return Remark(f"limits.{side}_characters", {"limit": MAX_CHARACTERS, "given": len(written)})
+        tokens = len(getattr(atlas.tokenizers, side).encode(written))
+        if tokens > MAX_TOKENS:
+            return Remark(f"limits.{side}_tokens", {"limit": MAX_TOKENS, "given": tokens})
+    if not atlas.tokenizers.source.encode(source):
+        return Remark("limits.no_token", {})
+    return None
+
+
+def remarks(atlas: Atlas, source: str) -> list[Remark]:
+    """What a visitor should know about a text that can be shown: in another language, longer than learned."""
+    found = []
+    language = languages(atlas.name)[0]
+    if not reads(atlas.name, source):
+        key = "limits.reads_characters" if language == "zh" else "limits.reads_letters"
+        found.append(Remark(key, {"name": atlas.name}, reader(atlas.name, source)))
+    longest, given = longest_words(atlas), len(words.split(source, True))
+    if longest and given > longest:
+        key = "limits.longer_than_learned" + ("_characters" if language == "zh" else "")
+        found.append(Remark(key, {"longest": longest, "given": given}))
+    return found
+
+
+def longest_words(atlas: Atlas) -> int:
+    """The longest sentence that the model learned from, in words; 0 if its card does not say."""
+    return int(atlas.card.get("training", {}).get("longest_words", 0))

@@ -1,0 +1,81 @@
+"""The place in the model that a visitor looks at: an attention, a layer, a head."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.session.selection import current
+from model.translator import Atlas, LanguageModel
+
+ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
+OWN = ATTENTIONS[1:2]  # those of a language model
+
+_PLACE = "atlas_place"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One head, counted from 0, of one of the model's `attentions`."""
+
+    attention: str
+    layer: int
+    head: int
+
+    @property
+    def path(self) -> str:
+        """Its attention in the module tree: "decoder.layers.1.cross_attention"."""
+        return self.attention.replace(".", f".layers.{self.layer}.")
+
+    def parameters(self) -> dict[str, str]:
+        """The place as URL parameters, the same that the attention map writes."""
+        return {"attention": self.attention, "layer": str(self.layer), "head": str(self.head)}
+
+
+def attentions(atlas: Atlas) -> tuple[str, ...]:
+    """The attentions that this model has, in reading order: of `ATTENTIONS` a language model has one."""
+    return OWN if isinstance(atlas, LanguageModel) else ATTENTIONS
+
+
+def place(atlas: Atlas) -> Place:
+    """Where the visitor looks: what the URL says, else where they looked last, else the head that aligns produced words."""
+    before: Place | None = st.session_state.get(_PLACE)
+    first = before or _first_place(atlas)
+    url = {name: st.query_params.get(name, "") for name in ("attention", "layer", "head")}
+    found = st.session_state[_PLACE] = checked_place(
+        atlas, url["attention"] or first.attention, url["layer"] or first.layer, url["head"] or first.head
+    )
+    return found
+
+
+def checked_place(atlas: Atlas, attention: object, layer: object, head: object) -> Place:
+    """The place of these names and numbers, whatever a browser sent: what this model does not have becomes what it has."""
+    there = attentions(atlas)
+    known = attention if isinstance(attention, str) and attention in there else there[-1]
+    layers = atlas.config.encoder_layers if known.startswith("encoder") else atlas.config.decoder_layers
+    return Place(known, _index(layer, layers), _index(head, atlas.config.num_heads))
+
+
+def look_at(where: Place) -> None:
+    """Look at another place from now on; for callbacks of widgets and components."""
+    st.session_state[_PLACE] = where
+    for name, value in where.parameters().items():
+        st.query_params[name] = value
+
+
+def go(page: str, where: Place | None = None, **parameters: str) -> None:
+    """Open another page (its file, relative to app/), at this place; parameters of its own go with it."""
+    if where is not None:
+        st.session_state[_PLACE] = where
+    st.switch_page(page, query_params={**current().parameters(), **(where.parameters() if where else {}), **parameters})
+
+
+def _first_place(atlas: Atlas) -> Place:
+    for entry in atlas.card.get("guided", ()):
+        if entry.get("row") == "produced":
+            return Place(ATTENTIONS[-1], int(entry["layer"]), int(entry["head"]))
+    return Place(attentions(atlas)[-1], atlas.config.decoder_layers - 1, 0)
+
+
+def _index(value: object, count: int) -> int:
+    written = str(value) if isinstance(value, int | str) else ""
+    return min(int(written), count - 1) if written.isascii() and written.isdigit() and len(written) < 7 else 0

@@ -1,4 +1,4 @@
-"""What a model costs: parameters, floating-point operations, bytes. Formulas written out, and tested against counts.
+"""Parameters, operations and bytes of a whole model: formulas written out, and tested against counts.
 
 The letters are the paper's: d = d_model, V a vocabulary size, N a number of layers, n and m the source and the target
 length in tokens.
@@ -97,6 +97,31 @@ def cache_bytes(config: ModelConfig, source: int, target: int, batch: int = 1, b
     decoder-only model keeps all of them in its one self-attention. The count is the same for the same d and decoder layers.
     """
     return batch * config.decoder_layers * 2 * config.d_model * (source + target) * bytes_per_number
+
+
+def memory_by_part(
+    config: ModelConfig, source: int, target: int, batch: int = 1, bytes_per_number: int = 4, train_bytes: int = 4
+) -> dict[str, int]:
+    """Bytes of what is held: not a sum, since not all of it is there at once.
+
+    `parameters`; `weights`, those of all attentions of one forced pass if they are stored, as they are here; `cache`, keys and
+    values of both sides while writing; `logits` of one forced pass; `training`, what Adam needs beside the activations:
+    parameters, gradients and two moments, four numbers of `train_bytes` a parameter.
+    """
+    if config.family == "decoder-only":
+        rows = source + target
+        stored = config.decoder_layers * attention_bytes(config, rows, rows, batch, bytes_per_number)
+    else:
+        rows = target
+        stored = config.encoder_layers * attention_bytes(config, source, source, batch, bytes_per_number)
+        stored += config.decoder_layers * attention_bytes(config, target, target + source, batch, bytes_per_number)
+    return {
+        "parameters": parameters(config) * bytes_per_number,
+        "weights": stored,
+        "cache": cache_bytes(config, source, target, batch, bytes_per_number),
+        "logits": batch * rows * config.target_vocab_size * bytes_per_number,
+        "training": 4 * parameters(config) * train_bytes,
+    }
 
 
 def flops_of_source(config: ModelConfig, source: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 SHARED = Path(__file__).parent / "shared"
+BEGINNING = ("theme", "labels", "surface", "template", "address", "mount", "controls", "stage", "export", "folded")  # of all
 
 
 def component(folder: Path, modules: Sequence[str], *others: Path) -> Any:
@@ -28,10 +29,10 @@ def nothing() -> None:
 def joined(folder: Path, names: Sequence[str], *others: Path) -> str:
     """One ES module of several files, each from the component's folder, else from one of the `others`, or else from `shared/`.
 
-    A module may import from those before it. Each keeps a scope of its own; the last one is the entry and keeps its default
-    export.
+    `BEGINNING` comes first, then `names`. A module may import from those before it. Each keeps a scope of its own; the last one
+    is the entry and keeps its default export.
     """
-    *parts, entry = ((name, _source((folder, *others, SHARED), name)) for name in names)
+    *parts, entry = ((name, _source((folder, *others, SHARED), name)) for name in dict.fromkeys((*BEGINNING, *names)))
     return "\n".join([*(_scoped(name, source) for name, source in parts), _linked(entry[1])])
 
 

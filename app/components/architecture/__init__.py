@@ -9,21 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "architecture_diagram", "pack"]
 
-MODULES = (
-    "theme",
-    "labels",
-    "surface",
-    "template",
-    "mount",
-    "controls",
-    "export",
-    "address",
-    "names",
-    "layout",
-    "draw",
-    "twin",
-    "main",
-)
+MODULES = ("names", "layout", "draw", "twin", "main")
 
 _FOLDER = Path(__file__).parent
 

@@ -1,41 +1,30 @@
 // The component: draws the diagram, keeps which layer is open, lets keyboard and pointer walk it, and asks for pages.
-import { afterServer, replaceAddress } from "./address.js";
+import { replaceAddress } from "./address.js";
 import { choice, button, copyLink, replaceControls } from "./controls.js";
 import { draw } from "./draw.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
-import { forgetWidths } from "./labels.js";
 import { layout } from "./layout.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { describe } from "./names.js";
 import { SvgSurface } from "./surface.js";
 import { element, fill } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 import { csvOf, twin } from "./twin.js";
 
 const SETTLED = 700; // milliseconds after which the server hears of the open layer, so that other pages open at it
 const STEP = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 };
 
-class Diagram {
+class Diagram extends Drawn {
   constructor(root) {
-    this.root = root;
-    this.painted = 0;
+    super(root);
     this.focus = null;
-    this.resizes = new ResizeObserver(() => { if (this.diagram && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
-    this.release = afterServer(() => { if (this.diagram) this.write(); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.diagram) this.render(); });
   }
 
   update({ data, setTriggerValue, setStateValue }) {
     this.send = setTriggerValue;
     this.keep = setStateValue;
-    const written = new TextDecoder().decode(data), theme = readTheme(this.root);
-    if (written === this.written && theme.name === this.theme?.name) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (written !== this.written) this.open(JSON.parse(written));
+    const written = new TextDecoder().decode(data), same = written === this.written;
     this.written = written;
-    this.render();
+    this.receive(same ? this.diagram : JSON.parse(written), same);
   }
 
   /** New data: the open layer stays if there is such a layer. */
@@ -184,8 +173,7 @@ class Diagram {
 
   close() {
     clearTimeout(this.telling);
-    this.release();
-    this.resizes.disconnect();
+    super.close();
   }
 }
 

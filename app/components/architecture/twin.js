@@ -1,5 +1,6 @@
 // The same as a table: every box of the whole model, open or not, with its path, its shapes and its parameters.
 import { csvBlob } from "./export.js";
+import { folded } from "./folded.js";
 import { count, fullShape, nameOf, placeOf } from "./names.js";
 import { element, fill } from "./template.js";
 
@@ -13,8 +14,7 @@ export function twin(diagram) {
   const body = diagram.boxes.map(box => element("tr", { "data-box": box.id }, element("th", { scope: "row" }, nameOf(diagram, box)), ...cells(diagram, box).map(value => element("td", {}, value))));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads.map(name => element("th", { scope: "col" }, name)))), element("tbody", {}, ...body));
   table.createCaption().textContent = fill(text.table_caption, { count: count(diagram.parameters) });
-  const scroll = element("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": text.table }, table);
-  return element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), scroll);
+  return folded(text, text.table, table);
 }
 
 /** The table as CSV, for a spreadsheet; the caption in the last column of the first line. */

@@ -9,10 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "attention_graph", "pack"]
 
-MODULES = (
-    "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "address", "state", "template", "mount", "controls",
-    "stage", "keys", "matrix", "opened", "table", "export", "graph", "panel", "main",
-)  # fmt: skip
+MODULES = ("scale", "payload", "axes", "reduce", "state", "keys", "matrix", "opened", "table", "graph", "panel", "main")
 
 _FOLDER = Path(__file__).parent
 OTHERS = (_FOLDER.parent / "attention_map",)  # the same heads, drawn and read by the same modules

@@ -1,49 +1,35 @@
 // The three attentions side by side, one layer and head for all; what is pointed at in one is marked in the others.
-import { afterServer } from "./address.js";
 import { button, choice, copyLink, replaceControls } from "./controls.js";
 import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
-import { forgetWidths } from "./labels.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { attentionName, describe, detailName, weightText } from "./opened.js";
 import { Panel } from "./panel.js";
 import { decode } from "./payload.js";
 import { layoutScale, drawScale, paintScale } from "./scale.js";
 import { linkOf, readState, writeState } from "./state.js";
 import { element, fill, isolate } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 
 const NOTHING = { query: null, key: null }, BESIDE = 860, GAP = 16, LATER = 350;
 const DECODER = ["decoder.self_attention", "decoder.cross_attention"], ENCODER = "encoder.self_attention", CROSS = DECODER[1];
 
-class ThreeAttentions {
+class ThreeAttentions extends Drawn {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.details = new Map();
-    this.painted = 0;
     this.pin = this.hover = null;
-    this.resizes = new ResizeObserver(() => { if (this.panels && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
     this.onKey = event => { if (event.key === "Escape") { this.pin = this.hover = null; this.refocus(); } };
     root.addEventListener("keydown", this.onKey);
-    this.release = afterServer(() => { if (this.state) writeState(this.state); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.panels) this.render(); });
   }
 
   update({ data, setStateValue, setTriggerValue }) {
     Object.assign(this, { send: setStateValue, trigger: setTriggerValue });
-    const payload = decode(data), same = this.payload?.header.digest === payload.header.digest;
-    for (const detail of payload.details) this.details.set(detailName(detail.trace, detail.attention, detail.layer, detail.head), detail);
-    const theme = readTheme(this.root), sameTheme = theme.name === this.theme?.name;
-    if (same && sameTheme && !payload.details.length) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    this.root.style.setProperty("--value", `rgb(${theme.value})`);
-    if (!same) this.take(payload);
-    this.render();
+    const payload = decode(data), { details } = payload;
+    for (const detail of details) this.details.set(detailName(detail.trace, detail.attention, detail.layer, detail.head), detail);
+    this.receive(payload, payload.header.digest === this.payload?.header.digest, details.length > 0);
   }
 
   /** New data: the choices stay, what was pointed at goes with the old tokens. */
-  take(payload) {
+  open(payload) {
     const { header, attentions } = payload, { text } = header;
     if (this.payload?.header.trace !== header.trace) this.pin = this.hover = null;
     this.payload = payload;
@@ -60,6 +46,8 @@ class ThreeAttentions {
     this.root.setAttribute("aria-label", this.words.name);
     writeState(this.state);
   }
+
+  write() { writeState(this.state); }
 
   set(patch) {
     this.state = { ...this.state, ...patch };
@@ -87,7 +75,7 @@ class ThreeAttentions {
     this.tell();
   }
 
-  open(attention) {
+  openPage(attention) {
     clearTimeout(this.later);
     this.choose(attention);
     clearTimeout(this.later);
@@ -113,7 +101,7 @@ class ThreeAttentions {
     const next = focus && { attention, ...focus };
     if (JSON.stringify(next) === JSON.stringify(this.hover)) return;
     this.hover = next;
-    this.pending ??= requestAnimationFrame(() => { this.pending = null; this.refocus(); });
+    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.refocus(); });
   }
 
   /** A press marks something until it is pressed again; the keyboard keeps its mark. */
@@ -152,6 +140,7 @@ class ThreeAttentions {
     const width = this.width = this.root.clientWidth;
     if (!width) return;
     const beside = width >= BESIDE, inner = width - (width < 520 ? 26 : 42), { text } = this.payload.header;
+    this.root.style.setProperty("--value", `rgb(${this.theme.value})`);
     this.grid.classList.toggle("beside", beside);
     replaceControls(this.controls, this.switches(inner));
     this.legend = layoutScale(this.theme, { high: "1", masked: text.masked, room: inner - 4 });
@@ -231,10 +220,8 @@ class ThreeAttentions {
 
   close() {
     clearTimeout(this.later);
-    this.resizes.disconnect();
     this.root.removeEventListener("keydown", this.onKey);
-    this.release();
-    cancelAnimationFrame(this.pending);
+    super.close();
   }
 }
 

@@ -10,9 +10,8 @@ from app.components.modules import component, nothing
 __all__ = ["LABELS", "attention_map", "pack", "pack_detail"]
 
 MODULES = (
-    "theme", "labels", "surface", "scale", "payload", "axes", "reduce", "address", "state", "template", "mount", "controls",
-    "stage", "keys", "matrix", "lines", "overview", "linked", "opened", "table", "export", "csv", "export_bar", "guided",
-    "switches", "panel", "overview_panel", "heads_view", "linked_view", "main",
+    "scale", "payload", "axes", "reduce", "state", "keys", "matrix", "lines", "overview", "linked", "opened", "table",
+    "csv", "export_bar", "guided", "switches", "panel", "overview_panel", "heads_view", "linked_view", "main",
 )  # fmt: skip
 
 _FOLDER = Path(__file__).parent

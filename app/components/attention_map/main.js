@@ -1,45 +1,32 @@
 // The component: keeps what the reader chose, draws a view again when something changed, and cleans up.
-import { afterServer } from "./address.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { describe, detailName } from "./opened.js";
 import { decode } from "./payload.js";
 import { firstState, readState, writeState } from "./state.js";
-import { forgetWidths } from "./labels.js";
 import { HeadsView } from "./heads_view.js";
 import { LinkedView } from "./linked_view.js";
-import { applyTheme, readTheme } from "./theme.js";
 import { element } from "./template.js";
 
 const NOTHING = { query: null, key: null };
 const KEPT_DETAILS = 24;
 
-class AttentionMap {
+class AttentionMap extends Drawn {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.details = new Map();
     this.overlay = new Set();
-    this.painted = 0;
     this.asked = null;
     this.tooltip = element("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
-    this.resizes = new ResizeObserver(() => this.resize());
-    this.resizes.observe(root);
     this.onKey = event => this.escape(event);
     root.addEventListener("keydown", this.onKey);
-    this.release = afterServer(() => { if (this.payload) writeState(this.payload.header, this.state); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
   update({ data, setStateValue, setTriggerValue }) {
     this.send = setStateValue;
     this.tell = setTriggerValue;
-    const payload = decode(data), same = this.payload?.header.digest === payload.header.digest;
+    const payload = decode(data);
     if (payload.detail) this.keep(payload.detail);
-    const theme = readTheme(this.root), sameTheme = theme.name === this.theme?.name;
-    if (same && sameTheme && !payload.detail) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (!same) this.open(payload);
-    this.render();
+    this.receive(payload, payload.header.digest === this.payload?.header.digest, Boolean(payload.detail));
   }
 
   /** New data: the choices stay, what was pointed at goes with the old tokens. */
@@ -57,6 +44,8 @@ class AttentionMap {
     this.root.setAttribute("aria-label", text.matrix);
     writeState(header, this.state);
   }
+
+  write() { writeState(this.payload.header, this.state); }
 
   keep(detail) {
     this.details.set(detailName(detail.trace, detail.attention, detail.layer, detail.head), detail);
@@ -125,7 +114,7 @@ class AttentionMap {
     this.hover = focus;
     this.tip(focus && event && this.view.focusable ? { event, title: describe(this.view.focusable, focus) } : null);
     this.from = event?.currentTarget;
-    this.pending ??= requestAnimationFrame(() => { this.pending = null; this.refocus(); });
+    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.refocus(); });
   }
 
   /** A press marks something until it is pressed again; the keyboard keeps its mark. */
@@ -168,10 +157,6 @@ class AttentionMap {
     this.tooltip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }
 
-  resize() {
-    if (this.view && this.root.clientWidth !== this.width) this.render();
-  }
-
   render() {
     this.width = this.root.clientWidth;
     if (!this.width) return;
@@ -188,10 +173,8 @@ class AttentionMap {
   }
 
   close() {
-    this.release();
-    this.resizes.disconnect();
     this.root.removeEventListener("keydown", this.onKey);
-    cancelAnimationFrame(this.pending);
+    super.close();
   }
 }
 

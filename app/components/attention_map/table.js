@@ -1,5 +1,6 @@
 // The same numbers as real tables: the twin of the picture for screen readers, and what each step of the decoder saw.
 import { axesOf } from "./axes.js";
+import { Folded } from "./folded.js";
 import { reduce, strongest } from "./reduce.js";
 import { element, fill } from "./template.js";
 import { titleOf, weightText } from "./opened.js";
@@ -9,21 +10,10 @@ const WHOLE = 64;
 const token = label => element("bdi", {}, label);
 const cellText = ({ map, text }, opened, row, col) => map.states[row] === "masked" ? text.no_key : map.states[row] === "removed" ? text.all_special : map.masked[row * map.cols + col] ? "–" : weightText(opened, row, col);
 
-export class TableTwin {
-  constructor(text) {
-    this.body = element("div", { class: "table-scroll", tabindex: "0", role: "group" });
-    this.details = element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), this.body);
-    this.details.ontoggle = () => this.fill();
-  }
-
+export class TableTwin extends Folded {
   show(opened, focus) {
-    this.opened = opened;
-    this.focus = focus;
     const large = Math.max(opened.map.rows, opened.map.cols) > WHOLE;
-    this.name = large ? `${focus.query}` : "whole";
-    this.stale = true;
-    this.large = large;
-    this.fill();
+    this.renew({ opened, focus, large, name: large ? `${focus.query}` : "whole" });
   }
 
   /** In a large head the table follows the current row. */
@@ -32,12 +22,7 @@ export class TableTwin {
     this.show(this.opened, focus);
   }
 
-  fill() {
-    if (!this.details.open || !this.stale || !this.opened) return;
-    this.stale = false;
-    this.body.setAttribute("aria-label", titleOf(this.opened.text, this.opened));
-    this.body.replaceChildren(this.large ? this.row() : this.whole());
-  }
+  made() { return this.large ? this.row() : this.whole(); }
 
   whole() {
     const { opened } = this, { axes, text } = opened;

@@ -8,7 +8,7 @@ from app.components.modules import component
 
 __all__ = ["LABELS", "Series", "bars", "pack"]
 
-MODULES = ("theme", "labels", "surface", "template", "mount", "controls", "stage", "export", "picture", "main")
+MODULES = ("picture", "main")
 
 _FOLDER = Path(__file__).parent
 

@@ -1,31 +1,18 @@
 // The component: draws, follows pointer and keyboard, speaks, exports, cleans up.
 import { button } from "./controls.js";
 import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
-import { forgetWidths } from "./labels.js";
-import { mount } from "./mount.js";
+import { folded } from "./folded.js";
+import { Drawn, mount } from "./mount.js";
 import { boxOf, draw, hit, layout, written } from "./picture.js";
 import { Stage } from "./stage.js";
 import { element, fill, isolate } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 
 const TALLEST = 1680, SCROLLBAR = 16; // thirty tokens with three bars each are seen whole
 
-class Bars {
-  constructor(root) {
-    this.root = root;
-    this.painted = 0;
-    this.resizes = new ResizeObserver(() => { if (this.header && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.header) this.render(); });
-  }
-
+class Bars extends Drawn {
   update({ data }) {
-    const message = new TextDecoder().decode(data), theme = readTheme(this.root);
-    if (message === this.message && theme.name === this.theme?.name) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (message !== this.message) this.open(message);
-    this.render();
+    const message = new TextDecoder().decode(data);
+    this.receive(message, message === this.message);
   }
 
   open(message) {
@@ -105,8 +92,7 @@ class Bars {
     const body = labels.map((label, row) => element("tr", {}, this.rowHead(label, row), ...series.map(kind => element("td", {}, written(kind.values[row], 4)))));
     const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
     table.createCaption().textContent = title;
-    const scroll = element("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": title }, table);
-    return element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), scroll);
+    return folded(text, title, table);
   }
 
   rowHead(label, row) {
@@ -128,11 +114,6 @@ class Bars {
     const { labels, series, name } = this.header;
     const lines = labels.map((label, row) => [row, label, ...series.map(kind => Number(kind.values[row].toPrecision(8))), row ? "" : caption.join(" ")]);
     return csvBlob([["index", name, ...series.map(kind => kind.id), "caption"], ...lines]);
-  }
-
-  close() {
-    this.resizes.disconnect();
-    cancelAnimationFrame(this.frame);
   }
 }
 

@@ -8,25 +8,7 @@ from app.components.modules import component
 
 __all__ = ["LABELS", "Head", "clocks", "pack", "unpack"]
 
-MODULES = (
-    "theme",
-    "labels",
-    "surface",
-    "template",
-    "mount",
-    "controls",
-    "stage",
-    "export",
-    "address",
-    "axes",
-    "turn",
-    "dials",
-    "waves",
-    "pair",
-    "twin",
-    "state",
-    "main",
-)
+MODULES = ("axes", "turn", "dials", "waves", "pair", "twin", "state", "main")
 
 _FOLDER = Path(__file__).parent
 OTHERS = (_FOLDER.parent / "curves",)  # its axes

@@ -1,16 +1,14 @@
 // The component: tokens, positions and vectors that the visitor chose; draws, speaks, saves, and cleans up. No message is sent.
-import { afterServer, replaceAddress } from "./address.js";
+import { replaceAddress } from "./address.js";
 import { written } from "./axes.js";
 import { button, choice, copyLink, replaceControls, toggle } from "./controls.js";
 import { drawDials, dropped, grabbed, hitDial, layoutDials } from "./dials.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
-import { forgetWidths } from "./labels.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { describe, fields } from "./pair.js";
 import { Stage } from "./stage.js";
 import { address, fromAddress, LAST, REACHES } from "./state.js";
 import { element, fill, isolate } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 import { curves, pairsOf, product, term } from "./turn.js";
 import { csvOfDials, csvOfOffsets, TableTwin } from "./twin.js";
 import { drawWaves, layoutWaves } from "./waves.js";
@@ -26,23 +24,10 @@ function decode(data) {
   return { ...header, queries: rows(0), keys: rows(length * width), scores: raw.subarray(2 * length * width) };
 }
 
-class Clocks {
-  constructor(root) {
-    this.root = root;
-    this.painted = 0;
-    this.resizes = new ResizeObserver(() => { if (this.header && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
-    this.release = afterServer(() => { if (this.header) this.write(); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.header) this.render(); });
-  }
-
+class Clocks extends Drawn {
   update({ data }) {
-    const header = decode(data), theme = readTheme(this.root), same = header.digest === this.header?.digest;
-    if (same && theme.name === this.theme?.name) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (!same) this.open(header);
-    this.render();
+    const header = decode(data);
+    this.receive(header, header.digest === this.header?.digest);
   }
 
   /** Another head keeps tokens and positions; another sentence begins anew. */
@@ -252,10 +237,8 @@ class Clocks {
   write() { replaceAddress(address(this.state, this.header)); }
 
   close() {
-    this.release();
-    this.resizes.disconnect();
     clearTimeout(this.timer);
-    cancelAnimationFrame(this.frame);
+    super.close();
   }
 }
 

@@ -1,6 +1,7 @@
 // The same numbers as tables and as files: the clocks pair by pair, the curve offset by offset.
 import { written } from "./axes.js";
 import { csvBlob } from "./export.js";
+import { Folded } from "./folded.js";
 import { element, fill } from "./template.js";
 import { degrees, product, term } from "./turn.js";
 
@@ -10,27 +11,20 @@ const rowOf = (pair, { q, k }) => [pair.index, pair.channels.join(", "), pair.w,
 
 const named = (text, name) => name === "pair" ? text.pair_name : text[name];
 
-export class TableTwin {
-  constructor(text) {
-    this.text = text;
-    this.body = element("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": text.table });
-    this.details = element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), this.body);
-    this.details.ontoggle = () => this.fill();
-  }
+export class TableTwin extends Folded {
+  constructor(text) { super(text, text.table); }
 
   show(pairs, places) {
-    Object.assign(this, { pairs, places });
-    this.fill();
+    this.renew({ pairs, places });
   }
 
-  fill() {
-    if (!this.details.open) return;
+  made() {
     const { text } = this, heads = FIELDS.map(name => element("th", { scope: "col" }, named(text, name)));
     const rows = this.pairs.map(pair => {
       const [index, channels, ...numbers] = rowOf(pair, this.places);
       return element("tr", {}, element("th", { scope: "row" }, String(index)), element("td", {}, channels), ...numbers.map(value => element("td", {}, written(value))));
     });
-    this.body.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)));
+    return element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   }
 }
 

@@ -8,21 +8,7 @@ from app.components.modules import component
 
 __all__ = ["LABELS", "Chart", "Series", "curves", "pack", "unpack"]
 
-MODULES = (
-    "theme",
-    "labels",
-    "surface",
-    "template",
-    "mount",
-    "controls",
-    "stage",
-    "export",
-    "address",
-    "axes",
-    "plot",
-    "twin",
-    "main",
-)
+MODULES = ("axes", "plot", "twin", "main")
 
 _FOLDER = Path(__file__).parent
 

@@ -1,37 +1,22 @@
 // The component: keeps the chosen point, speaks, saves, and cleans up.
-import { afterServer, replaceAddress } from "./address.js";
+import { replaceAddress } from "./address.js";
 import { written } from "./axes.js";
 import { button, copyLink } from "./controls.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
-import { forgetWidths } from "./labels.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { draw, hit, layout } from "./plot.js";
 import { Stage } from "./stage.js";
 import { element, fill, fillNodes } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 import { csvOf, TableTwin } from "./twin.js";
 
 const PAGE = 10, NARROW = 520;
 
 const numbersOf = ({ series, marked }) => JSON.stringify([marked, series.map(({ values }) => values)]);
 
-class Curves {
-  constructor(root) {
-    this.root = root;
-    this.painted = 0;
-    this.resizes = new ResizeObserver(() => { if (this.chart && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
-    this.release = afterServer(() => { if (this.chart) this.keep(); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.chart) this.render(); });
-  }
-
+class Curves extends Drawn {
   update({ data }) {
-    const chart = JSON.parse(new TextDecoder().decode(data)), theme = readTheme(this.root);
-    if (chart.digest === this.chart?.digest && theme.name === this.theme?.name) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (chart.digest !== this.chart?.digest) this.open(chart);
-    this.render();
+    const chart = JSON.parse(new TextDecoder().decode(data));
+    this.receive(chart, chart.digest === this.chart?.digest);
   }
 
   open(chart) {
@@ -42,7 +27,7 @@ class Curves {
     this.hover = null;
     this.build();
     this.table.show(chart);
-    if (!first) this.keep(); // a point of other numbers means nothing here
+    if (!first) this.write(); // a point of other numbers means nothing here
   }
 
   parameter(chart = this.chart) { return `${chart.name}.point`; }
@@ -77,7 +62,7 @@ class Curves {
 
   choose(point) {
     this.point = point;
-    this.keep();
+    this.write();
     this.paint();
   }
 
@@ -136,7 +121,7 @@ class Curves {
   }
 
   /** The URL says which point is chosen. */
-  keep() {
+  write() {
     replaceAddress(this.link());
   }
 
@@ -145,12 +130,6 @@ class Curves {
     if (this.point === null || this.point === this.chart.marked) url.searchParams.delete(this.parameter());
     else url.searchParams.set(this.parameter(), String(this.point));
     return url.href;
-  }
-
-  close() {
-    this.release();
-    this.resizes.disconnect();
-    cancelAnimationFrame(this.frame);
   }
 }
 

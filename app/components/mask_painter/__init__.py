@@ -9,10 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "mask_painter", "pack", "unpack"]
 
-MODULES = (
-    "theme", "labels", "surface", "template", "mount", "controls", "stage", "export", "address",
-    "mask", "cells", "lines", "twin", "painter", "main",
-)  # fmt: skip
+MODULES = ("mask", "cells", "lines", "twin", "painter", "main")
 
 _FOLDER = Path(__file__).parent
 

@@ -1,16 +1,14 @@
 // The component: one mask, drawn twice; kept in the URL; told to the server a moment after it changed.
-import { afterServer, replaceAddress } from "./address.js";
+import { replaceAddress } from "./address.js";
 import { button, choice, copyLink, replaceControls } from "./controls.js";
 import { drawCells } from "./cells.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
-import { forgetWidths } from "./labels.js";
 import { drawLines, hitLines, layoutLines, lineBox } from "./lines.js";
 import { maskOf, nameOf, repainted, seenBy } from "./mask.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { Painter } from "./painter.js";
 import { Stage } from "./stage.js";
 import { element, fill, isolate } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 import { csvOf, TableTwin } from "./twin.js";
 
 const PAUSE = 300, KEPT = 100, NOTATIONS = ["plain", "keep", "hide", "additive"], BETWEEN = 28;
@@ -20,24 +18,11 @@ function decode(data) {
   return JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
 }
 
-class MaskPainter {
-  constructor(root) {
-    this.root = root;
-    this.painted = 0;
-    this.resizes = new ResizeObserver(() => { if (this.header && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
-    this.release = afterServer(() => { if (this.header) this.write(); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.header) this.render(); });
-  }
-
+class MaskPainter extends Drawn {
   update({ data, setStateValue }) {
     this.send = setStateValue;
-    const header = decode(data), same = this.header?.digest === header.digest, theme = readTheme(this.root);
-    if (same && theme.name === this.theme?.name) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (!same) this.open(header);
-    this.render();
+    const header = decode(data);
+    this.receive(header, header.digest === this.header?.digest);
   }
 
   /** A new sentence or another attention: the mask keeps its name, the model's own stays the model's own. */
@@ -203,9 +188,7 @@ class MaskPainter {
 
   close() {
     if (this.timer) { clearTimeout(this.timer); this.send("mask", this.name); }
-    this.release();
-    this.resizes.disconnect();
-    cancelAnimationFrame(this.frame);
+    super.close();
   }
 }
 

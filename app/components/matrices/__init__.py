@@ -9,10 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "Axis", "Matrix", "Scene", "matrices", "pack", "unpack"]
 
-MODULES = (
-    "theme", "labels", "surface", "scale", "template", "mount", "controls", "stage", "keys", "export", "address",
-    "numbers", "block", "grid", "laws", "chosen", "panel", "twin", "scene", "main",
-)  # fmt: skip
+MODULES = ("scale", "keys", "numbers", "block", "grid", "laws", "chosen", "panel", "twin", "scene", "main")
 
 _FOLDER = Path(__file__).parent
 

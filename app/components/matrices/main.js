@@ -1,40 +1,27 @@
 // The component: keeps the chosen step and cell, plays, speaks, and cleans up.
-import { afterServer } from "./address.js";
 import { decode, matricesOf } from "./block.js";
 import { cellIn, placeElsewhere, readChosen, rememberPlace, writeChosen } from "./chosen.js";
-import { forgetWidths } from "./labels.js";
 import { explain } from "./laws.js";
 import { cellValue, placeText } from "./grid.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { written } from "./numbers.js";
 import { SceneView } from "./scene.js";
 import { element, fill } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 
 const BEAT = 220, PAUSE = 1600, SWEEP = 24;
 
-class Matrices {
+class Matrices extends Drawn {
   constructor(root) {
-    this.root = root;
-    this.painted = 0;
+    super(root);
     this.difference = false;
     this.tooltip = element("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
-    this.resizes = new ResizeObserver(() => { if (this.view && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
-    this.release = afterServer(() => { if (this.payload) writeChosen(this.payload.header, this.chosen); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.view) this.render(); });
   }
 
   update({ data, setStateValue, setTriggerValue }) {
     this.setState = setStateValue;
     this.send = setTriggerValue;
-    const payload = decode(data), same = this.payload?.header.digest === payload.header.digest;
-    const theme = readTheme(this.root), sameTheme = theme.name === this.theme?.name;
-    if (same && sameTheme) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (!same) this.open(payload);
-    this.render();
+    const payload = decode(data);
+    this.receive(payload, payload.header.digest === this.payload?.header.digest);
   }
 
   open(payload) {
@@ -55,6 +42,8 @@ class Matrices {
     this.root.setAttribute("aria-label", header.text.steps);
     if (!elsewhere) writeChosen(header, this.chosen);
   }
+
+  write() { writeChosen(this.payload.header, this.chosen); }
 
   get scene() { return this.payload.header.scenes.find(scene => scene.id === this.chosen.step) ?? this.payload.header.scenes[0]; }
 
@@ -213,9 +202,7 @@ class Matrices {
 
   close() {
     clearTimeout(this.timer);
-    this.release();
-    this.resizes.disconnect();
-    cancelAnimationFrame(this.frame);
+    super.close();
   }
 }
 

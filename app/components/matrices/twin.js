@@ -1,5 +1,6 @@
 // The same numbers as a table, and as a file.
 import { csvBlob } from "./export.js";
+import { Folded } from "./folded.js";
 import { cellValue, placeText } from "./grid.js";
 import { element, fill } from "./template.js";
 
@@ -8,30 +9,19 @@ const WHOLE = 64;
 const textOf = (matrix, at, text) => matrix.masked?.[at] ? text.masked : cellValue(matrix, at);
 
 /** A matrix as a table; of a large one the current row. */
-export class TableTwin {
-  constructor(text) {
-    this.text = text;
-    this.body = element("div", { class: "table-scroll", tabindex: "0", role: "group" });
-    this.details = element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), this.body);
-    this.details.ontoggle = () => this.fill();
-  }
-
+export class TableTwin extends Folded {
   show(matrix, row) {
     const name = `${matrix.id} ${this.large(matrix) ? row : ""}`;
     if (this.matrix === matrix && this.named === name) return;
-    Object.assign(this, { matrix, row, named: name, stale: true });
-    this.fill();
+    this.renew({ matrix, row, named: name });
   }
 
   large({ rows, cols }) { return Math.max(rows, cols) > WHOLE; }
 
-  fill() {
-    if (!this.details.open || !this.stale) return;
-    this.stale = false;
+  made() {
     const { matrix, text } = this, made = this.large(matrix) ? this.one() : this.whole();
     made.createCaption().textContent = fill(text.table_of, { title: matrix.title });
-    this.body.setAttribute("aria-label", made.caption.textContent);
-    this.body.replaceChildren(made);
+    return made;
   }
 
   whole() {

@@ -1,4 +1,7 @@
 // Between Streamlit and a component: one object for each element, told of every run, closed when its element goes.
+import { afterServer } from "./address.js";
+import { forgetWidths } from "./labels.js";
+import { applyTheme, readTheme } from "./theme.js";
 
 /** The default export of a component: `Component` takes the root element, `update` each run's data and senders, `close` cleans up. */
 export function mount(selector, Component) {
@@ -11,4 +14,38 @@ export function mount(selector, Component) {
     made.update({ data, setStateValue, setTriggerValue });
     return () => { made.close(); instances.delete(root); };
   };
+}
+
+/**
+ * A component that draws: again when its width has changed or a font has come, and in the theme of the page.
+ *
+ * `open` takes new data, `render` draws; `write` puts what was chosen into the URL, and is called after the server wrote that.
+ */
+export class Drawn {
+  constructor(root) {
+    this.root = root;
+    this.painted = 0;
+    this.resizes = new ResizeObserver(() => { if (this.theme && root.clientWidth !== this.width) this.render(); });
+    this.resizes.observe(root);
+    this.release = afterServer(() => { if (this.theme) this.write(); });
+    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.theme) this.render(); });
+  }
+
+  /** The data of a run: nothing is done where it is the `same` as before and in the same theme, unless there is `more` to draw. */
+  receive(data, same, more = false) {
+    const theme = readTheme(this.root);
+    if (same && !more && theme.name === this.theme?.name) return;
+    this.theme = theme;
+    applyTheme(this.root, theme);
+    if (!same) this.open(data);
+    this.render();
+  }
+
+  write() {} // most have something to write
+
+  close() {
+    this.release();
+    this.resizes.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
 }

@@ -8,10 +8,7 @@ from app.components.two_families.payload import LABELS, pack
 
 __all__ = ["LABELS", "pack", "two_families"]
 
-MODULES = (
-    "theme", "labels", "surface", "scale", "template", "mount", "controls", "stage", "export", "address",
-    "payload", "picture", "twin", "main",
-)  # fmt: skip
+MODULES = ("scale", "payload", "picture", "twin", "main")
 
 _FOLDER = Path(__file__).parent
 

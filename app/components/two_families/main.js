@@ -1,15 +1,13 @@
 // The component: one step of both models; slider, pointer and keyboard; kept in the URL; nothing is sent to the server.
-import { afterServer, replaceAddress } from "./address.js";
+import { replaceAddress } from "./address.js";
 import { button, choice, copyLink, replaceControls } from "./controls.js";
 import { fileName, pngOf, save, svgOf } from "./export.js";
-import { forgetWidths } from "./labels.js";
-import { mount } from "./mount.js";
+import { Drawn, mount } from "./mount.js";
 import { decode, maySee, placeIn, seen, weightOf } from "./payload.js";
 import { draw, hit, layout } from "./picture.js";
 import { layoutScale, paintScale } from "./scale.js";
 import { Stage } from "./stage.js";
 import { element, fill, isolate } from "./template.js";
-import { applyTheme, readTheme } from "./theme.js";
 import { csvOf, twinOf } from "./twin.js";
 
 const TALLEST = 1400;
@@ -19,24 +17,15 @@ const numberOf = (name, fallback) => {
   return /^\d{1,4}$/.test(found ?? "") ? Number(found) : fallback;
 };
 
-class TwoFamilies {
+class TwoFamilies extends Drawn {
   constructor(root) {
-    this.root = root;
-    this.painted = 0;
+    super(root);
     this.look = { word: numberOf("word", 0), layer: numberOf("of_layer", 99), head: numberOf("of_head", "mean") };
-    this.resizes = new ResizeObserver(() => { if (this.header && root.clientWidth !== this.width) this.render(); });
-    this.resizes.observe(root);
-    this.release = afterServer(() => { if (this.header) this.write(); });
-    if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.header) this.render(); });
   }
 
   update({ data }) {
-    const header = decode(data), same = this.header?.digest === header.digest, theme = readTheme(this.root);
-    if (same && theme.name === this.theme?.name) return;
-    this.theme = theme;
-    applyTheme(this.root, theme);
-    if (!same) this.open(header);
-    this.render();
+    const header = decode(data);
+    this.receive(header, header.digest === this.header?.digest);
   }
 
   open(header) {
@@ -184,12 +173,6 @@ class TwoFamilies {
     if (this.live.textContent !== said) this.live.textContent = said;
     this.root.dataset.word = this.look.word;
     this.root.dataset.painted = ++this.painted;
-  }
-
-  close() {
-    this.release();
-    this.resizes.disconnect();
-    cancelAnimationFrame(this.frame);
   }
 }
 

@@ -1,5 +1,6 @@
 // Step by step, what both wrote and how many keys each could read: as a table, and with all weights as a file.
 import { csvBlob } from "./export.js";
+import { folded } from "./folded.js";
 import { maySee, placeIn, seen, weightOf } from "./payload.js";
 import { element, fill } from "./template.js";
 
@@ -8,8 +9,7 @@ export function twinOf({ panels, text }) {
   const rows = [...Array(Math.max(...panels.map(({ steps }) => steps))).keys()].map(step => element("tr", {}, element("th", { scope: "row" }, String(step)), ...panels.flatMap(panel => cells(panel, step))));
   const table = element("table", {}, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, text.table_step), ...heads)), element("tbody", {}, ...rows));
   table.createCaption().textContent = text.title;
-  const scroll = element("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": text.title }, table);
-  return element("details", { class: "twin", "data-testid": "table" }, element("summary", {}, text.table), scroll);
+  return folded(text, text.title, table);
 }
 
 function cells(panel, step) {

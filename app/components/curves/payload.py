@@ -26,11 +26,20 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A place on the axis that has a name, drawn as a line across the chart."""
+
+    place: float
+    label: str
+
+
+@dataclass(frozen=True)
 class Chart:
     """Series over a common axis of points.
 
     `labels` name the points, one each; they never decide where a point stands: that is its index, or `places`, numbers for an
-    axis of quantities. `logarithmic` values at or below 0 leave a gap. `marked` is the point that is marked at first.
+    axis of quantities, `places_logarithmic` over decades. `logarithmic` values at or below 0 leave a gap. `marked` is the point
+    that is marked at first; `marks` name places of an axis of quantities.
     """
 
     title: str
@@ -42,6 +51,8 @@ class Chart:
     logarithmic: bool = False
     marked: int | None = None
     path: str = ""
+    places_logarithmic: bool = False
+    marks: Sequence[Mark] = ()
 
 
 def pack(chart: Chart, *, text: Mapping[str, str], caption: Mapping[str, str], name: str) -> bytes:
@@ -56,11 +67,15 @@ def pack(chart: Chart, *, text: Mapping[str, str], caption: Mapping[str, str], n
             raise ValueError(f"series {series.label!r} has {len(series.values)} values for {points} points; give one for each")
     if chart.places is not None and len(chart.places) != points:
         raise ValueError(f"{len(chart.places)} places for {points} points; give one for each")
+    if chart.places_logarithmic and (chart.places is None or min(chart.places, default=1.0) <= 0):
+        raise ValueError("a logarithmic axis needs places, all above 0")
     if points * len(chart.series) > LARGEST:
         raise ValueError(f"{points * len(chart.series):,} numbers are more than the {LARGEST:,} of one chart; draw a matrix")
     header: dict[str, Any] = {
         "title": chart.title, "x_name": chart.x_name, "y_name": chart.y_name, "labels": list(chart.labels),
         "places": list(chart.places) if chart.places is not None else None, "logarithmic": chart.logarithmic,
+        "places_logarithmic": chart.places_logarithmic,
+        "marks": [{"place": mark.place, "label": mark.label} for mark in chart.marks] if chart.places is not None else [],
         "marked": chart.marked, "path": chart.path, "name": name, "caption": dict(caption),
         "series": [
             {"label": series.label, "kind": series.kind, "values": [_shown(value, chart.logarithmic) for value in series.values]}

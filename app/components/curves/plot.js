@@ -3,7 +3,7 @@ import { decades, linear } from "./axes.js";
 import { elide, widthOf } from "./labels.js";
 import { headStyle } from "./theme.js";
 
-const SIZE = 13, LINE = 22, SAMPLE = 26, HEIGHT = 240, LONGEST = 130, TURNED = -40, NARROWEST = 10;
+const SIZE = 13, LINE = 22, SAMPLE = 26, MARK = 18, FEW = 12, HEIGHT = 240, LONGEST = 130, TURNED = -40, NARROWEST = 10;
 
 const numbers = chart => chart.series.flatMap(({ values }) => values.filter(value => value !== null));
 
@@ -21,28 +21,38 @@ function legendOf(theme, chart, width) {
 }
 
 export function layout(theme, chart, width) {
-  const values = numbers(chart), legend = legendOf(theme, chart, width), top = (legend.at(-1)?.row ?? -1) * LINE + 2 * LINE + 12;
+  const values = numbers(chart), legend = legendOf(theme, chart, width), head = (legend.at(-1)?.row ?? -1) * LINE + 2 * LINE + 12;
   const y = chart.logarithmic && values.length ? decades(Math.min(...values), Math.max(...values), 6) : linear(Math.min(0, ...values), Math.max(0, ...values), 5);
   const left = 10 + Math.max(...y.ticks.map(({ label }) => widthOf(theme, label, SIZE))), right = Math.max(left + 40, width - 14), count = chart.labels.length;
-  const at = placesOf(chart, left, right), step = (right - left) / Math.max(1, count);
-  const marks = chart.places ? quantities(chart, left, right) : points(theme, chart, at, step);
+  const along = chart.places && axisOf(chart, right - left), across = place => left + along.share(place) * (right - left);
+  const at = along ? chart.places.map(across) : chart.labels.map((_, i) => left + (i + 0.5) * (right - left) / count);
+  const step = (right - left) / Math.max(1, count), named = along ? namedOf(theme, chart, across, left, right) : [];
+  const marks = along ? { turned: false, longest: 0, ticks: along.ticks.map(({ value, label }) => ({ label, x: across(value) })) } : points(theme, chart, at, step);
+  const top = head + MARK * Math.max(0, ...named.map(({ row }) => row + 1));
   const bottom = top + HEIGHT, below = marks.turned ? 14 + marks.longest * Math.sin(-TURNED * Math.PI / 180) : 22;
-  return { width, height: bottom + below + 24, left, right, top, bottom, below, y, at, step, marks, legend,
+  return { width, height: bottom + below + 24, left, right, head, top, bottom, below, y, at, step, marks, named, legend,
     up: value => bottom - y.share(value) * HEIGHT };
 }
 
-/** Where each point stands: by its index, or by its quantity. */
-function placesOf(chart, left, right) {
-  const count = chart.labels.length;
-  if (!chart.places) return chart.labels.map((_, i) => left + (i + 0.5) * (right - left) / count);
-  const low = Math.min(...chart.places), range = Math.max(...chart.places) - low || 1;
-  return chart.places.map(place => left + (place - low) / range * (right - left));
+/** The axis of quantities: over the range of the places, or over whole decades. */
+function axisOf(chart, width) {
+  const low = Math.min(...chart.places), high = Math.max(...chart.places);
+  if (chart.places_logarithmic) return decades(low, high, Math.max(2, Math.floor(width / 52)));
+  const inside = linear(low, high, 8).ticks.filter(({ value }) => value >= low - 1e-9 && value <= high + 1e-9);
+  return { ticks: inside, share: place => (place - low) / (high - low || 1) };
 }
 
-function quantities(chart, left, right) {
-  const low = Math.min(...chart.places), high = Math.max(...chart.places), { ticks } = linear(low, high, 8);
-  const inside = ticks.filter(({ value }) => value >= low - 1e-9 && value <= high + 1e-9);
-  return { turned: false, longest: 0, ticks: inside.map(({ value, label }) => ({ label, x: left + (value - low) / (high - low || 1) * (right - left) })) };
+/** Named places, each label in the first row above the chart where it has room. */
+function namedOf(theme, chart, across, left, right) {
+  const ends = [];
+  return [...chart.marks].sort((a, b) => a.place - b.place).map(({ place, label }) => {
+    const x = across(place), shown = elide(theme, label, right - left, SIZE), half = widthOf(theme, shown, SIZE) / 2;
+    const middle = Math.max(left + half, Math.min(right - half, x));
+    let row = ends.findIndex(end => end < middle - half);
+    if (row < 0) row = ends.length;
+    ends[row] = middle + half + 10;
+    return { x, middle, row, label: shown };
+  });
 }
 
 /** Labels of points, thinned out where they are many, turned where they are long. */
@@ -83,8 +93,8 @@ function drawLegend(surface, theme, { legend, top }) {
   }
 }
 
-function drawAxes(surface, theme, chart, { left, right, top, bottom, below, y, up, marks }) {
-  surface.text({ text: chart.y_name, x: 0, y: top - 16, size: SIZE, fill: theme.muted });
+function drawAxes(surface, theme, chart, { left, right, head, top, bottom, below, y, up, marks, named }) {
+  surface.text({ text: chart.y_name, x: 0, y: head - 16, size: SIZE, fill: theme.muted });
   for (const { value, label } of y.ticks) {
     const at = up(value);
     surface.path({ points: [[left, at], [right, at]], colour: value === 0 ? theme.strong : theme.line, width: 1 });
@@ -94,6 +104,11 @@ function drawAxes(surface, theme, chart, { left, right, top, bottom, below, y, u
     surface.path({ points: [[x, bottom], [x, bottom + 4]], colour: theme.strong });
     if (marks.turned) surface.text({ text: label, x: x + 4, y: bottom + 11, size: SIZE, align: "right", angle: TURNED, fill: theme.muted });
     else surface.text({ text: label, x: Math.max(x, widthOf(theme, label, SIZE) / 2), y: bottom + 14, size: SIZE, align: "center", fill: theme.muted });
+  }
+  for (const { x, middle, row, label } of named) {
+    const y = head + row * MARK + 6;
+    surface.path({ points: [[x, y + 8], [x, bottom]], colour: theme.strong, width: 1, dash: [3, 3] });
+    surface.text({ text: label, x: middle, y, size: SIZE, align: "center", fill: theme.ink });
   }
   surface.text({ text: chart.x_name, x: right, y: bottom + below + 12, size: SIZE, align: "right", fill: theme.muted });
 }
@@ -108,7 +123,8 @@ function drawBars(surface, { at, step, up, bottom, y }, { values }, { colour }, 
 }
 
 function drawDots(surface, { at, up }, { values }, { colour }) {
-  values.forEach((value, i) => { if (value !== null) surface.rect({ x: at[i] - 2.5, y: up(value) - 2.5, w: 5, h: 5, r: 2.5, fill: colour, alpha: 0.75 }); });
+  const r = values.filter(value => value !== null).length < FEW ? 5.5 : 2.5;
+  values.forEach((value, i) => { if (value !== null) surface.rect({ x: at[i] - r, y: up(value) - r, w: 2 * r, h: 2 * r, r, fill: colour, alpha: 0.75 }); });
 }
 
 /** Runs of values that are there; a single one between two gaps is a dot. */

@@ -31,6 +31,7 @@ LADDER = (
     "alignment",
     "training",  # above alignment: guided heads are taught by word links (docs/decisions/0008)
     "analysis",
+    "practice",  # on top: it trains what analysis alters
     "adapters",
 )
 

@@ -176,6 +176,20 @@ def train_characters(sentences: Iterable[str], minimum: int = 1) -> Tokenizer:
     return _without_control_tokens(engine)
 
 
+def train_words(sentences: Iterable[str]) -> Tokenizer:
+    """Every word has an id, and so has every run of punctuation: for small languages whose words are all known.
+
+    As in `train_bpe`, a piece carries the space before it, so that joining pieces gives the text back.
+    """
+    engine = Engine(models.WordLevel(unk_token=SPECIALS[UNKNOWN]))
+    engine.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Prepend(" ")]
+    )
+    engine.pre_tokenizer = pre_tokenizers.Split(Regex(r" ?[\p{L}\p{M}\p{N}]+| ?[^\s\p{L}\p{M}\p{N}]+"), behavior="isolated")
+    engine.train_from_iterator(sentences, trainers.WordLevelTrainer(special_tokens=list(SPECIALS), show_progress=False))
+    return _without_control_tokens(engine)
+
+
 def _without_control_tokens(engine: Engine) -> Tokenizer:
     """The same tokenizer in which no typed text is matched as a special token (the trainer registers them for matching)."""
     settings = json.loads(engine.to_str())

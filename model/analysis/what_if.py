@@ -14,11 +14,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model.attention import softmax_or_zero
+from model.attention import KeyValueCache, softmax_or_zero
 from model.attention_mask import causal
 from model.embedding import InputEmbedding
 from model.layers import FeedForward, Residual
 from model.trace import Edit, Trace
+from model.transformer import EncoderDecoder
 from model.translator import AnyAtlas, Family
 
 Masking = Callable[[Tensor, Tensor], Tensor]
@@ -321,6 +322,30 @@ def without_residual(model: Family, *, in_place: bool = False) -> Family:
         if isinstance(module, Residual):
             module.__class__ = WithoutResidual
     return altered
+
+
+class SeeingAhead(EncoderDecoder):
+    """An encoder-decoder without its causal mask: in a forced pass each row sees the very token that it is asked for."""
+
+    def read_target(
+        self, target: Int[Tensor, "batch target"], target_mask: Tensor | None, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        x, _, positions = super().read_target(target, target_mask, cache)
+        return x, None if target_mask is None else target_mask[:, None, :], positions
+
+
+def alter(model: EncoderDecoder, names: Iterable[str]) -> None:
+    """Alter a model itself, to be trained or used so: leave out the embeddings' "scale", the "residual", or the causal "mask"."""
+    for name in names:
+        if name == "scale":
+            for embedding in _embeddings(model):
+                embedding.scale = 1.0
+        elif name == "residual":
+            without_residual(model, in_place=True)
+        elif name == "mask":
+            model.__class__ = SeeingAhead
+        else:
+            raise ValueError(f"{name!r} cannot be left out; choose from scale, residual, mask")
 
 
 def with_activation(model: Family, make: Callable[[], nn.Module]) -> Family:

@@ -195,8 +195,7 @@ class Run:
             if progress.step >= settings.steps or self.group.total(torch.tensor(stop(), device=self.device))[0]:
                 break
             progress.step += 1
-            rate = noam(progress.step, self.model.config.d_model, settings.warmup, settings.factor)
-            rate *= cooldown(progress.step, settings.steps, settings.cooldown)
+            rate = self.rate(progress.step)
             for parameters in self.optimizer.param_groups:
                 parameters["lr"] = rate
             # Seeded by step, so that a resumed run drops the same units as one that was never stopped.
@@ -208,13 +207,23 @@ class Run:
             progress.epoch, progress.index = epoch, index + 1
             progress.seconds = before + time.monotonic() - started
             self.write({"step": progress.step, "epoch": epoch, "rate": rate, "seconds": progress.seconds, **log})
-            if progress.step % settings.check_every == 0 or progress.step == settings.steps:
+            if self.due(progress.step):
                 self.measure()
             if progress.step % settings.check_every == 0 or time.monotonic() - saved > settings.save_seconds:
                 self.save()
                 saved = time.monotonic()
         self.save()
         return progress
+
+    def rate(self, step: int) -> float:
+        """The learning rate of an update, from 1."""
+        settings = self.settings
+        rate = noam(step, self.model.config.d_model, settings.warmup, settings.factor)
+        return rate * cooldown(step, settings.steps, settings.cooldown)
+
+    def due(self, step: int) -> bool:
+        """Whether the model is checked after this update."""
+        return step % self.settings.check_every == 0 or step == self.settings.steps
 
     def measure(self) -> None:
         """Check the model on held-out pairs; keep it if it is the best so far, and as a snapshot to average."""

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from model.tokenizer import END, PADDING, SPECIALS, START, UNKNOWN, Token, Tokenizer, printable, special, train_bpe
+from model.tokenizer import END, PADDING, SPECIALS, START, UNKNOWN, Token, Tokenizer, printable, special, train_bpe, train_words
 from tests.model import tiny
 
-SHARED, CHARACTERS = tiny.shared_bpe(), tiny.chinese_characters()
-BOTH = pytest.mark.parametrize("tokenizer", [SHARED, CHARACTERS], ids=["shared", "characters"])
+SHARED, CHARACTERS, WORDS = tiny.shared_bpe(), tiny.chinese_characters(), train_words(tiny.ENGLISH)
+EVERY = pytest.mark.parametrize("tokenizer", [SHARED, CHARACTERS, WORDS], ids=["shared", "characters", "words"])
 TEXTS = st.text(
     st.one_of(
         st.sampled_from(
@@ -23,7 +23,7 @@ TEXTS = st.text(
 )
 
 
-@BOTH
+@EVERY
 class TestEveryText:
     @settings(max_examples=200)
     @given(text=TEXTS)
@@ -132,7 +132,7 @@ class TestCasesFromThePublicRecord:
     @pytest.mark.parametrize(
         ("odd", "label"), [("\ue000", "U+E000"), ("\u200b", "U+200B"), ("\x07", "U+0007"), ("\x1c", "U+001C")]
     )
-    @BOTH
+    @EVERY
     def test_a_character_that_others_lose_keeps_its_column(self, tokenizer: Tokenizer, odd: str, label: str) -> None:
         tokens = tokenizer.encode(f"I {odd} I")
         assert [token.text for token in tokens] == ["I", odd, "I"]
@@ -154,7 +154,7 @@ class TestCasesFromThePublicRecord:
     @pytest.mark.parametrize(
         "text", ["مرحبا abc שלום 12", "👋🏽 hi 👩‍👩‍👧", "<b>x</b> &lt;", "1E1 2024-05-06 NaN a.b[0]", "$x_1$ **a** [b](c)"]
     )
-    @BOTH
+    @EVERY
     def test_order_is_reading_order_and_text_is_as_typed(self, tokenizer: Tokenizer, text: str) -> None:
         tokens = tokenizer.encode(text)
         assert "".join(token.text for token in tokens) == "".join(text.split())

@@ -1,0 +1,1 @@
+"""Models trained on the spot: a small task, sizes and switches within limits, in a minute."""

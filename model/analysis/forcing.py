@@ -52,6 +52,10 @@ class Timed:
     rows: dict[Way, int]
     losses: Losses
 
+    def times(self, way: Way) -> float:
+        """How many times as long as one forced pass it took."""
+        return self.seconds[way] / self.seconds["forced"]
+
 
 def timed(atlas: Atlas, trace: Trace, attempt: int = 1, clock: Callable[[], float] = time.perf_counter) -> Timed:
     """Measured on this machine, now; `attempt` is there so that the same may be asked for again.

@@ -1,14 +1,16 @@
 """Learning rates as curves: the paper's schedule beside others, and two ways to get it wrong."""
 
+import itertools
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from model.config import paper_base
 from model.training.schedule import constant, cosine, noam
 
 PAPER = (paper_base().d_model, 4000)  # the paper's base model and its warm-up
 POINTS = 240  # of a curve
-KINDS = ("noam", "constant", "cosine")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,15 @@ class Setting:
     def rate(self, step: int) -> float:
         """The rate of this update, counted from 1."""
         return noam(step, self.d_model, self.warmup, self.factor)
+
+
+def of_card(card: Mapping[str, Any], d_model: int) -> Setting:
+    """The schedule that a model was trained with, as its card's command says; where it says nothing, the paper's."""
+    words = shlex.split(str(card.get("training", {}).get("command", "")))
+    given = dict(itertools.pairwise(words))
+    if not given.get("--warmup", "").isdigit():
+        return Setting(*PAPER)
+    return Setting(d_model, int(given["--warmup"]), float(given.get("--factor", 1.0)))
 
 
 def points(last: int, *special: int) -> tuple[int, ...]:

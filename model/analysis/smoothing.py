@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.config import PADDING
+from model.config import END, PADDING
 from model.tokenizer import Token
 from model.trace import Trace
 from model.training.loss import Convention, smoothed_targets, summed_cross_entropy
@@ -32,7 +32,8 @@ def cross_entropy(target: Float[Tensor, "*rows vocab"], logarithms: Float[Tensor
 
 def entropy(distribution: Float[Tensor, "*rows vocab"]) -> Float[Tensor, "*rows"]:
     """- sum of p log p, in nats, with 0 log 0 = 0: of a target it is the floor of the loss."""
-    return -torch.special.xlogy(distribution, distribution).sum(dim=-1)
+    found: Tensor = -torch.special.xlogy(distribution, distribution).sum(dim=-1)
+    return found
 
 
 def targets(ids: Tensor, vocab_size: int, smoothing: float, convention: Convention) -> Float[Tensor, "*rows vocab"]:
@@ -55,12 +56,12 @@ class Shares:
     padding: float
 
 
-def shares(atlas: Atlas, smoothing: float, convention: Convention) -> Shares:
-    """The target of a row whose right class is a word, in the model's vocabulary."""
-    config = atlas.config
-    right, other = config.target_vocab_size - 1, config.target_vocab_size - 2  # neither is a special token
-    target = targets(torch.tensor(right), config.target_vocab_size, smoothing, convention)
-    return Shares(*(float(target[id_]) for id_ in (right, other, config.end, config.padding)))
+def shares(size: int, smoothing: float, convention: Convention) -> Shares:
+    """The target of a row whose right class is a word, in a vocabulary of this size; both words come after the special tokens."""
+    if size <= END + 2:
+        raise ValueError(f"size={size} leaves no two words after padding, start and end; give {END + 3} or more")
+    target = targets(torch.tensor(size - 1), size, smoothing, convention)
+    return Shares(*(float(target[id_]) for id_ in (size - 1, size - 2, END, PADDING)))
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,11 @@ class Row:
     floor: float
     from_right: float
     from_others: float
+
+    @property
+    def above(self) -> float:
+        """How far the loss is above its floor: the Kullback-Leibler divergence of the prediction from the target."""
+        return self.smoothed - self.floor
 
 
 def row(atlas: Atlas, trace: Trace, at: int, smoothing: float, convention: Convention, best: int = BEST) -> Row:

@@ -50,6 +50,13 @@ def test_without_warm_up_the_first_steps_are_the_longest() -> None:
     assert schedules.without_warmup(4001, setting) == pytest.approx(setting.rate(4001))
 
 
+def test_the_schedule_of_a_card() -> None:
+    card = {"training": {"command": "python -m model.training --pairs 'a b.tsv' --warmup 800 --factor 0.5 --steps 5000"}}
+    assert schedules.of_card(card, 192) == Setting(192, 800, 0.5)
+    assert schedules.of_card({"training": {"command": "x --warmup 800"}}, 192) == Setting(192, 800)
+    assert schedules.of_card({}, 192) == Setting(512, 4000)
+
+
 def test_a_training_pays_for_a_missing_warm_up() -> None:
     right, wrong = (schedules_tried.trained(schedules_tried.RATES[name]) for name in ("noam", "without_warmup"))
     assert right.rates == tuple(schedules_tried.SETTING.rate(step) for step in range(1, schedules_tried.STEPS + 1))

@@ -104,10 +104,13 @@ def test_published_floors_and_shares(atlas: Translator) -> None:
     assert smoothing.floor(10, 0.0) == 0
     assert smoothing.targets(torch.tensor(2), 5, 0.1, "uniform").tolist() == pytest.approx([0.02, 0.02, 0.92, 0.02, 0.02])
     size = atlas.config.target_vocab_size
-    found = smoothing.shares(atlas, 0.1, "without_padding")
+    found = smoothing.shares(size, 0.1, "without_padding")
     assert (found.right, found.padding) == (pytest.approx(0.9), 0)
     assert found.end == found.word == pytest.approx(0.1 / (size - 2))  # the end is a class like any other
-    assert smoothing.shares(atlas, 0.1, "uniform").padding == pytest.approx(0.1 / size)
+    assert smoothing.shares(size, 0.1, "uniform").padding == pytest.approx(0.1 / size)
+    assert smoothing.shares(5, 0.1, "uniform") == smoothing.Shares(*(pytest.approx(share) for share in (0.92, 0.02, 0.02, 0.02)))
+    with pytest.raises(ValueError, match="size=4 leaves no two words"):
+        smoothing.shares(4, 0.1, "uniform")
 
 
 def test_published_penalty_of_overconfidence() -> None:

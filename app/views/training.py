@@ -1,0 +1,136 @@
+"""Training: what one pass asks of every row, how fast to learn from it, and what is shared."""
+
+import streamlit as st
+
+from app import session
+from app.charts import training as charts
+from app.views import html, picture, training_forcing, training_schedule, training_smoothing, training_tying, training_what_if
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
+from app.views.training_place import Asked, asked
+from model.analysis import schedules, smoothing
+from model.analysis.schedules import Setting
+from model.config import paper_base
+from model.embedding import InputEmbedding
+from model.trace import Trace
+from model.training.loss import smoothed_targets, summed_cross_entropy
+from model.training.schedule import constant, cosine, noam
+from model.transformer import Transformer
+from model.translator import Atlas
+
+
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
+    """The page for a text that can be read."""
+    where = asked(trace)
+    return Anatomy(
+        "training",
+        lambda: stage(selection, atlas, trace),
+        export=Export(f"{selection.model}-training.npz", lambda: archive(selection, atlas, trace, where), "training.export_note"),
+        sections=(
+            Section("training.forcing_title", lambda: training_forcing.draw(selection, trace)),
+            Section("training.schedule_heading", lambda: training_schedule.draw(selection, atlas, trace)),
+            Section("training.smoothing_title", lambda: training_smoothing.about(selection, atlas, trace)),
+            Section("training.tying_title", lambda: training_tying.draw(selection, atlas, trace)),
+        ),
+        formulas=formulas(selection, atlas, trace, where),
+        shapes=sizes(atlas, trace),
+        what_if=lambda: training_what_if.draw(selection, atlas, trace),
+        code=(
+            smoothed_targets,
+            summed_cross_entropy,
+            noam,
+            constant,
+            cosine,
+            Transformer.make_output,
+            InputEmbedding.forward,
+        ),
+    )
+
+
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+    for remark in session.remarks(atlas, selection.text):
+        tell(remark)
+    chosen(selection, atlas, trace)
+
+
+@st.fragment
+def chosen(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+    session.begin_run()
+    with st.container(key="stage"):
+        training_smoothing.row(selection, atlas, trace)
+
+
+def archive(selection: session.Selection, atlas: Atlas, trace: Trace, where: Asked) -> bytes:
+    """All rows against their targets, and the rates of this model's own schedule."""
+    setting = schedules.of_card(atlas.card, atlas.config.d_model)
+    steps = schedules.points(training_schedule.STEPS, setting.warmup)
+    found = smoothing.losses(atlas, trace, where.smoothing, where.convention)
+    return charts.archive(
+        trace,
+        smoothing.log_probabilities(trace),
+        {
+            name: [float("nan") if rate is None else rate for rate in rates]
+            for name, rates in schedules.curves(setting, training_schedule.STEPS, steps).items()
+        },
+        steps,
+        {"plain": found.plain, "smoothed": found.smoothed, "floor": (found.floor,)},
+        {
+            **picture.caption(selection, trace),
+            "smoothing": f"{where.smoothing:g}",
+            "convention": where.convention,
+            "schedule": f"d_model={setting.d_model} warmup={setting.warmup} factor={setting.factor:g}",
+        },
+    )
+
+
+def formulas(selection: session.Selection, atlas: Atlas, trace: Trace, where: Asked) -> list[Formula]:
+    """The rate at the paper's peak, the loss of the chosen row, and perplexity."""
+    paper = Setting(*schedules.PAPER)
+    one = session.measured(smoothing.row, selection, where.row, where.smoothing, where.convention)
+    all_rows = session.measured(smoothing.losses, selection, where.smoothing, where.convention)
+    return [
+        Formula(
+            r"L = -\sum_{v} q_v \log p_v \;=\; q_y (-\log p_y) - \sum_{v \neq y} q_v \log p_v \;\ge\; "
+            r"H(q) = -\sum_v q_v \log q_v",
+            charts.smoothed_loss(one.target[one.ids.index(one.right)], one.plain, one.from_others, one.smoothed, one.floor),
+            "training.formula_loss",
+            {
+                "row": where.row,
+                "produced": trace.produced[where.row].label,
+                "smoothing": html.Ours(f"{where.smoothing:g}"),
+                "convention": html.Ours(where.convention),
+            },
+        ),
+        Formula(
+            r"\mathrm{perplexity} = \exp\left(\tfrac{1}{T} \sum_{r} -\log p_{r,\,y_r}\right)",
+            charts.perplexity(all_rows.plain, all_rows.mean_plain, all_rows.perplexity),
+            "training.formula_perplexity",
+            {"rows": len(trace.produced)},
+        ),
+        Formula(
+            r"\eta_s = \mathrm{factor} \cdot d_{\mathrm{model}}^{-0.5} \cdot "
+            r"\min\left(s^{-0.5},\; s \cdot w^{-1.5}\right), \qquad s = 1, 2, 3, \ldots",
+            charts.rate(paper.warmup, paper.d_model, paper.warmup, paper.factor, paper.peak),
+            "training.formula_rate",
+            {},
+        ),
+    ]
+
+
+def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
+    """From the shared matrix to the loss of each row."""
+    ours, base, length = atlas.config, paper_base(), len(trace.target)
+    return [
+        Shape(
+            "training.shape_matrix",
+            "[V, d_model]",
+            (ours.target_vocab_size, ours.d_model),
+            (base.target_vocab_size, base.d_model),
+        ),
+        Shape("training.shape_read", "[L_t]", (length,), (length,)),
+        Shape("training.shape_logits", "[L_t, V]", (length, ours.target_vocab_size), (length, base.target_vocab_size)),
+        Shape("training.shape_target", "[L_t, V]", (length, ours.target_vocab_size), (length, base.target_vocab_size)),
+        Shape("training.shape_losses", "[L_t]", (length,), (length,)),
+    ]
+
+
+open_page("training", described)

@@ -48,7 +48,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
             Section("families.masks_title", lambda: families_masks.masks(found, caption(found))),
             Section("families.where_title", lambda: families_masks.where(found)),
             Section("families.cost_title", lambda: families_cost.cost_of_both(found)),
-            Section("families.live_title", lambda: families_live.asked(selection, found)),
+            *((Section("families.live_title", lambda: families_live.asked(found)),) if found.sentence.strip() else ()),
             *about,
         ),
         formulas=equations(found),
@@ -59,9 +59,14 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
 
 
 def refused(found: Pair) -> session.Remark | None:
-    """Why one of the two cannot take its text; a language model writes on even after nothing."""
+    """Why one of the two cannot take its text; a language model writes on even after nothing, such as an empty translation."""
     one = session.refused(found.translator, found.translated.text, found.translated.target)
-    return one or session.refused(found.writer, found.continued.text, found.continued.target)
+    if one or not found.continued.text.strip():
+        return one
+    two = session.refused(found.writer, found.continued.text, found.continued.target)
+    if two and two.key == "limits.source_tokens":  # of a prompt that was made from the visitor's text
+        return session.Remark("families.prompt_tokens", {**two.values, "model": found.writer.name})
+    return two
 
 
 def refuse(selection: session.Selection, refusal: session.Remark) -> None:
@@ -92,14 +97,30 @@ def choose(selection: session.Selection) -> None:
 def stage(selection: session.Selection, found: Pair) -> None:
     one, two = found.traces
     choose(selection)
-    html.prose("families.wrote", model=html.Ours(found.translator.name), source=one.source_text, target=one.target_text)
-    own = session.translation(found.continued.model, found.continued.text, found.continued.beam)
-    continuation = own.text if found.continued.target is None else found.continued.target
-    key = "families.continued" if continuation.strip() else "families.continued_end"
-    html.prose(key, model=html.Ours(found.writer.name), prompt=two.source_text, text=continuation.strip())
+    led = found.translated.target is not None
+    html.prose(
+        "families.led" if led else "families.wrote",
+        model=html.Ours(found.translator.name), source=one.source_text, target=or_nothing(one.target_text),
+    )  # fmt: skip
+    continued(found, two)
     with st.container(key="stage"):
         two_families(pack(panels(found), text=section("two_families"), caption=caption(found)), key="two_families")
     html.prose("families.convention", kind="quiet")
+
+
+def continued(found: Pair, trace: Trace) -> None:
+    """What the language model read and wrote, or was led through."""
+    values = {"model": html.Ours(found.writer.name), "prompt": or_nothing(trace.source_text)}
+    if found.continued.target is not None:
+        html.prose("families.continued_led", **values, text=or_nothing(found.continued.target))
+        return
+    own = session.translation(found.continued.model, found.continued.text, found.continued.beam)
+    key = "families.continued" if own.text.strip() else "families.continued_end"
+    html.prose(key, **values, text=own.text.strip())
+
+
+def or_nothing(written: str) -> object:
+    return written.strip() or html.Ours(text("translate.nothing"))
 
 
 def panels(found: Pair) -> list[Panel]:

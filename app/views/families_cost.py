@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html
+from app.views import html, linked
 from app.views.families_pair import Pair
 from model.analysis import families
 from model.config import ModelConfig, paper_base
@@ -50,8 +50,13 @@ def cost_of_both(found: Pair) -> None:
 
 
 def _length(key: str, default: int) -> int:
-    st.session_state.setdefault(key, min(LONGEST, default))
-    return int(st.number_input(text(f"families.cost_{key}"), min_value=1, max_value=LONGEST, key=key, bind="query-params"))
+    linked.number(key, range(1, LONGEST + 1), min(LONGEST, default))
+    return int(
+        st.number_input(
+            text(f"families.cost_{key}"), min_value=1, max_value=LONGEST, key=key,
+            on_change=linked.remember(key, min(LONGEST, default)),
+        )
+    )  # fmt: skip
 
 
 def _row(name: str, config: ModelConfig, source: int, target: int) -> tuple[object, ...]:

@@ -1,5 +1,7 @@
 """What a language model makes of requests that it never learned, which tasks suit which family, and other masks on it."""
 
+from collections.abc import Callable, Sequence
+
 import streamlit as st
 
 from app import session
@@ -12,39 +14,49 @@ from model.translator import Atlas, LanguageModel, Translator
 TASKS = ("translation", "summary", "classes", "writing", "chat", "code")
 
 
-def asked(selection: session.Selection, found: Pair) -> None:
+def asked(found: Pair) -> None:
     """Translation asked for in three ways: what it writes, at once; and whether the request changes anything, when asked for."""
-    sentence = selection.text if session.languages(selection.model)[0] == "en" else found.traces[0].target_text
-    written = session.measured_model(families.continued, found.writer.name, sentence, found.language)
-    html.prose("families.live_idea", model=html.Ours(found.writer.name), language=html.Ours(found.language))
+    written = session.measured_model(families.continued, found.writer.name, found.sentence, found.language)
+    way, one = "" if found.reads else "_back", found.traces[0]
+    names = {"model": html.Ours(found.writer.name), "other": html.Ours(found.translator.name)}
+    html.prose(f"families.live_idea{way}", **names, language=html.Ours(found.language))
     html.table(
         {text("families.live_prompt"): "word", text("families.live_writes"): "word"},
         [(one.prompt, one.text.strip() or html.Ours(text("families.live_nothing"))) for one in written],
         text("families.live_title"),
         titled=True,
     )
-    html.prose("families.live_beside", model=html.Ours(found.translator.name), target=found.traces[0].target_text)
-    request(found)
+    html.prose(f"families.live_beside{way}", **names, text=one.target_text if found.reads else one.source_text)
+    if found.reads:
+        opened("asked", lambda: request(found))
+    else:
+        html.prose("families.asked_back", kind="quiet")
 
 
 @st.fragment
-def request(found: Pair) -> None:
+def opened(name: str, content: Callable[[], None]) -> None:
+    """What is measured only once it is opened."""
     session.begin_run()
-    with st.expander(text("families.asked_open"), on_change="rerun", key="asked", bind="query-params") as opened:
-        if not opened.open:
-            return
-        measured = likelihoods(found)
-        html.prose("families.asked_idea", count=measured.sentences, language=html.Ours(found.language))
-        html.table(
-            {text("families.asked_given"): "word", text("families.asked_nats"): "number"},
-            [
-                (text(f"families.asked_{name}"), html.number(getattr(measured, name), 3))
-                for name in ("translator", "asked", "other", "alone")
-            ],
-            text("families.asked_open"),
-            titled=True,
-        )
-        html.prose("families.asked_unknown", kind="quiet", unknown=measured.unknown, pieces=measured.pieces)
+    with st.expander(text(f"families.{name}_open"), on_change="rerun", key=name, bind="query-params") as part:
+        if part.open:
+            content()
+
+
+def measured_table(name: str, head: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """A row of numbers for each of several conditions."""
+    numbers = {text(f"families.{column}"): "number" for column in columns}
+    html.table({text(f"families.{head}"): "word", **numbers}, rows, text(f"families.{name}_open"), titled=True)
+
+
+def request(found: Pair) -> None:
+    measured = likelihoods(found)
+    html.prose("families.asked_idea", count=measured.sentences, language=html.Ours(found.language))
+    rows = [
+        (text(f"families.asked_{name}"), html.number(getattr(measured, name), 3))
+        for name in ("translator", "asked", "other", "alone")
+    ]
+    measured_table("asked", "asked_given", ["asked_nats"], rows)
+    html.prose("families.asked_unknown", kind="quiet", unknown=measured.unknown, pieces=measured.pieces)
 
 
 def likelihoods(found: Pair) -> families.Asked:
@@ -65,31 +77,22 @@ def _asked(writer: Atlas, translator: str, own: tuple[str, ...], language: str) 
 
 def what_if(found: Pair) -> None:
     html.prose("families.what_if")
-    masks(found)
+    opened("masked", lambda: masks(found))
 
 
-@st.fragment
 def masks(found: Pair) -> None:
-    session.begin_run()
-    with st.expander(text("families.masked_open"), on_change="rerun", key="masked", bind="query-params") as opened:
-        if not opened.open:
-            return
-        measured = session.measured_model(families.masked, found.writer.name, sentences(found))
-        html.prose("families.masked_idea", count=measured.sentences, tokens=measured.tokens)
-        html.table(
-            {text("families.masked_mask"): "word", text("families.masked_loss"): "number", text("families.masked_hit"): "number"},
-            [
-                (text(f"families.mask_{kind}"), html.number(measured.loss[kind], 3), f"{measured.likeliest[kind]:.1%}")
-                for kind in families.MASKS
-            ],
-            text("families.masked_open"),
-            titled=True,
-        )
-        for kind in ("off", "prefix"):
-            worse = measured.loss[kind] > measured.loss["causal"]
-            change = html.difference(measured.loss[kind], measured.loss["causal"], 3).lstrip("\N{MINUS SIGN}")
-            html.prose(f"families.masked_{kind}_{'worse' if worse else 'better'}", change=html.Ours(change))
-        html.prose("families.masked_why")
+    measured = session.measured_model(families.masked, found.writer.name, sentences(found))
+    html.prose("families.masked_idea", count=measured.sentences, tokens=measured.tokens)
+    rows = [
+        (text(f"families.mask_{kind}"), html.number(measured.loss[kind], 3), f"{measured.likeliest[kind]:.1%}")
+        for kind in families.MASKS
+    ]
+    measured_table("masked", "masked_mask", ["masked_loss", "masked_hit"], rows)
+    for kind in ("off", "prefix"):
+        worse = measured.loss[kind] > measured.loss["causal"]
+        change = html.difference(measured.loss[kind], measured.loss["causal"], 3).lstrip("\N{MINUS SIGN}")
+        html.prose(f"families.masked_{kind}_{'worse' if worse else 'better'}", change=html.Ours(change))
+    html.prose("families.masked_why")
 
 
 # ----- which tasks suit which

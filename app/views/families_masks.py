@@ -28,8 +28,8 @@ def masks(found: Pair, caption: Mapping[str, str]) -> None:
         _mask("alone", families.allowed(two, DECODER), sequence, sequence, DECODER),
         _mask("prefix", families.prefix_mask(prefix, len(sequence)), sequence, sequence, ""),
     ]
-    scenes = [Scene(matrix.id, text(f"families.scene_{matrix.id}"), [matrix.id]) for matrix in drawn]
-    matrices(pack(scenes, drawn, text=section("matrices"), caption=caption, name="mask"), key="families_masks")
+    scene = Scene("masks", text("families.masks_title"), [matrix.id for matrix in drawn])
+    matrices(pack([scene], drawn, text=section("matrices"), caption=caption, name="mask"), key="families_masks")
     html.table(
         {
             text("families.mask_family"): "word",

@@ -1,6 +1,7 @@
 """Which two models the page Two families shows, and what each was given."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from app import session
 from app.views import linked
@@ -20,9 +21,15 @@ class Pair:
     translated: session.Selection
     continued: session.Selection
     kind: str
-    language: str  # what the translator writes, in English, as a prompt would say it
+    sentence: str  # in the language model's language: the visitor's text, or what the translator made of it
+    language: str  # the translator's other language, in English, as a prompt would say it
 
     @property
+    def reads(self) -> bool:
+        """Whether both models read the language of the visitor's text."""
+        return _same(self.translator.name, self.writer.name)
+
+    @cached_property
     def traces(self) -> tuple[Trace, Trace]:
         one, two = (
             session.trace(chosen.model, chosen.text, chosen.target, chosen.beam) for chosen in (self.translated, self.continued)
@@ -32,7 +39,7 @@ class Pair:
     @property
     def first(self) -> int:
         """The row of the language model's trace that wrote its first token."""
-        return len(self.writer.given(self.traces[1])) - 1
+        return self.writer.first_written(self.traces[1])
 
 
 def pair(selection: session.Selection, atlas: Atlas) -> Pair | None:
@@ -50,11 +57,13 @@ def pair(selection: session.Selection, atlas: Atlas) -> Pair | None:
             return None
         translator, writer = atlas, other
     translated = replace(selection, model=translator.name, target=selection.target if translator is atlas else None)
-    language = families.LANGUAGES.get(session.languages(translator.name)[-1], "French")
+    sentence = _readable(selection, translated, translator, writer)
+    language = families.language_to_ask(session.languages(translator.name), session.languages(writer.name)[0])
     kind = linked.chosen(PROMPT, families.PROMPTS, "whole" if writer is atlas else "half") or "whole"
-    given = families.prompt(_english(selection, translated, translator, writer), kind, language)
+    given = families.prompt(sentence, kind, language)
     target = selection.target if writer is atlas and kind == "whole" else None
-    return Pair(translator, writer, translated, replace(selection, model=writer.name, text=given, target=target), kind, language)
+    continued = replace(selection, model=writer.name, text=given, target=target)
+    return Pair(translator, writer, translated, continued, kind, sentence, language)
 
 
 def default_prompt(selection: session.Selection) -> str:
@@ -77,7 +86,7 @@ def _first(names: list[str]) -> Atlas | None:
     return next(iter(session.loaded(names).values()), None)
 
 
-def _english(selection: session.Selection, translated: session.Selection, translator: Translator, writer: LanguageModel) -> str:
+def _readable(selection: session.Selection, translated: session.Selection, translator: Translator, writer: LanguageModel) -> str:
     """The visitor's text where the language model reads that language, else what the translator wrote of it."""
     if session.writes_on(selection.model) or _same(translator.name, writer.name):
         return selection.text

@@ -1,8 +1,34 @@
-"""Widgets whose choice stands in the URL, under ids that are the same in every language, so that a link reopens it."""
+"""Widgets whose choice stands in the URL, under ids that are the same in every language, so that a link reopens it.
+
+The URL wins when it changed (the back button, a link into this session), the session otherwise: a widget's new choice is written
+into the URL by its callback, before anything asks here.
+"""
 
 from collections.abc import Callable, Collection
+from typing import Any
 
 import streamlit as st
+
+_SEEN = "linked_seen"  # what the URL said of each name when it was last asked or written here
+
+
+def held(name: str) -> Any:
+    """What the session holds for the widget `name`; None where it holds nothing, or where the URL changed since."""
+    seen: dict[str, str | None] = st.session_state.setdefault(_SEEN, {})
+    written = st.query_params.get(name)
+    if seen.get(name, written) != written:
+        st.session_state.pop(name, None)
+    seen[name] = written
+    return st.session_state.get(name)
+
+
+def write(name: str, value: str | None) -> None:
+    """Put a widget's choice into the URL, or take it out."""
+    if value is None:
+        st.query_params.pop(name, None)
+    else:
+        st.query_params[name] = value
+    st.session_state.setdefault(_SEEN, {})[name] = value
 
 
 def chosen(name: str, allowed: Collection[str] | None, default: str | None) -> str | None:
@@ -11,21 +37,35 @@ def chosen(name: str, allowed: Collection[str] | None, default: str | None) -> s
     Call it right before the widget, which takes its value from there; what is not `allowed` (None: anything) becomes the
     default.
     """
-    found: str | None = st.session_state.get(name, st.query_params.get(name, default))
+    before: str | None = held(name)
+    found = st.query_params.get(name, default) if before is None else before
     if found is None or (allowed is not None and found not in allowed):
         found = default
     st.session_state[name] = found
     return found
 
 
-def remember(name: str, default: str | None) -> Callable[[], None]:
+def number(name: str, allowed: range, default: int) -> int:
+    """The same of a number whose default may change, as that of a sentence's length: until the visitor chose, it is followed.
+
+    A visitor who chose the default has chosen nothing.
+    """
+    before, found = st.session_state.get(f"{name}_default", default), held(name)
+    if found is None:
+        written = st.query_params.get(name, "")
+        found = int(written) if written.isascii() and written.isdigit() and len(written) < 10 else default
+    elif found == before:
+        found = default
+    st.session_state[f"{name}_default"] = default
+    st.session_state[name] = found if found in allowed else default
+    return int(st.session_state[name])
+
+
+def remember(name: str, default: object) -> Callable[[], None]:
     """A callback for the widget `name` that writes its choice into the URL, and takes the default out of it."""
 
-    def write() -> None:
+    def put() -> None:
         found = st.session_state[name]
-        if found and found != default:
-            st.query_params[name] = found
-        else:
-            st.query_params.pop(name, None)
+        write(name, str(found) if found and found != default else None)
 
-    return write
+    return put

@@ -58,6 +58,11 @@ def prompt(text: str, kind: str, language: str = "French") -> str:
     return text.rstrip(MARKS) or text if kind == "open" else text
 
 
+def language_to_ask(languages: Sequence[str], own: str) -> str:
+    """The language of a translator that is not the language model's own: a translation out of it into itself is no request."""
+    return LANGUAGES.get(next((name for name in reversed(languages) if name != own), ""), "French")
+
+
 @dataclass(frozen=True)
 class Continued:
     """A prompt, and what the model wrote after it."""

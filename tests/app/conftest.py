@@ -1,6 +1,9 @@
 """The app as a page of elements, without a browser: `open_app` runs it for a visitor with a language and a link."""
 
+import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -8,8 +11,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import model.checkpoint
+import model.decoding
 import model.translator
 from app import session, text
+from app.session import computed
 from model.translator import Translator
 from tests.model import tiny
 
@@ -32,27 +37,57 @@ def open_app() -> OpenApp:
         app.context = {"locale": locale} if locale else {}
         for name, value in parameters.items():
             app.query_params[name] = value
+        if page:  # before a first run it is found by its file's name, which is its address as well
+            app.switch_page(f"views/{page}.py")
         app.run()
-        if page:
-            app.switch_page(f"views/{page}.py").run()
         assert not app.exception, app.exception
         return app
 
     return open_app
 
 
+@contextmanager
+def shipping(folder: Path) -> Iterator[Path]:
+    """The models of this folder in place of the shipped ones; of one at random a text never ends, so it is stopped early."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model.checkpoint, "SHIPPED", folder)
+        patch.setattr(model.translator, "SHIPPED", folder)
+        for module in (model.decoding, computed):
+            patch.setattr(module, "length_limit", lambda _: 12)
+        st.cache_resource.clear()
+        yield folder
+    st.cache_resource.clear()
+
+
 @pytest.fixture
-def pre_norm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Translator]:
+def pre_norm(tmp_path: Path) -> Iterator[Translator]:
     """In place of the shipped models a tiny one with pre-norm, GELU and rotary positions."""
     tiny.save_checkpoint(tmp_path / "en-fr", norm="pre", activation="gelu", positions="rotary")
     (tmp_path / "en-fr" / "card.toml").write_text('source = "en"\ntarget = "fr"\n', encoding="utf-8")
-    monkeypatch.setattr(model.checkpoint, "SHIPPED", tmp_path)
-    monkeypatch.setattr(model.translator, "SHIPPED", tmp_path)
-    st.cache_resource.clear()
-    yield session.load("en-fr")
-    st.cache_resource.clear()
+    with shipping(tmp_path):
+        atlas = session.load("en-fr")
+        assert isinstance(atlas, Translator)
+        yield atlas
+
+
+@pytest.fixture(scope="module")
+def both_families(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """In place of the shipped models tiny ones: two that translate, and one that writes on."""
+    folder = tmp_path_factory.mktemp("models")
+    tiny.save_checkpoint(folder / "en-fr")
+    tiny.save_checkpoint(folder / "zh-en")  # its name alone says that it reads Chinese
+    tiny.save_language_model(folder / "en-lm")
+    for name in ("en-fr", "zh-en", "en-lm"):
+        (folder / name / "card.toml").write_text(f'name = "{name}"\n', encoding="utf-8")
+    with shipping(folder):
+        yield folder
 
 
 def said(app: AppTest) -> str:
     """All HTML of the page, the sidebar included, in one string."""
     return "\n".join(element.value for element in app.html)
+
+
+def shown(app: AppTest, between: str = "") -> str:
+    """The words of the page as a visitor reads them; `between` stands for the tags."""
+    return unescape(re.sub(r"<[^>]+>", between, said(app)))

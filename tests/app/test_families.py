@@ -1,47 +1,20 @@
 """The page Two families: both models on one text, numbers once more, and what it says where one of them is missing."""
 
 import io
-import re
-from collections.abc import Iterator
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-import model.checkpoint
-import model.translator
 from app import session
 from app.charts import families as charts
 from app.components.two_families.payload import unpack
 from model.analysis import families
-from tests.app.conftest import OpenApp, said
-from tests.model import tiny
+from tests.app.conftest import OpenApp, shown
 
 AWKWARD = "1E1 the 1E1 NaN <b>2024-05-06</b> the end."
-
-
-@pytest.fixture(scope="module", autouse=True)
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Tiny models of both families in place of the shipped ones."""
-    folder = tmp_path_factory.mktemp("models")
-    tiny.save_checkpoint(folder / "en-fr")
-    tiny.save_language_model(folder / "en-lm")
-    for name in ("en-fr", "en-lm"):
-        (folder / name / "card.toml").write_text(f'name = "{name}"\n', encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model.checkpoint, "SHIPPED", folder)
-        patch.setattr(model.translator, "SHIPPED", folder)
-        st.cache_resource.clear()
-        yield folder
-    st.cache_resource.clear()
-
-
-def shown(app: AppTest) -> str:
-    return unescape(re.sub(r"<[^>]+>", "", said(app)))
+pytestmark = pytest.mark.usefixtures("both_families")
 
 
 def picture(app: AppTest) -> tuple[dict[str, Any], dict[str, tuple[np.ndarray, np.ndarray]]]:
@@ -98,16 +71,45 @@ def test_a_language_model_that_was_chosen_stands_beside_the_translator_in_chines
     assert header["panels"][1]["strips"][0]["given"] == len(session.load("en-lm").source_tokens("The red car"))
 
 
-def test_costs_are_those_of_the_lengths_in_the_link(open_app: OpenApp) -> None:
-    app = open_app("families", lang="en", model="en-fr", text="I love you.", source_length="4000", target_length="100")
-    app.number_input(key="source_length").set_value(4000)
-    app.number_input(key="target_length").set_value(100)
-    app.run()
+def test_costs_follow_the_sentence_until_lengths_are_chosen(open_app: OpenApp) -> None:
+    app = open_app("families", lang="en", model="en-fr", text="I love you.", source_length="4000")
+    own = len(session.trace("en-fr", "I love you.").target)
+    assert f"L_s = 4000, L_t = {own}" in shown(app)
+    assert "source_length" in app.query_params
+    app.number_input(key="target_length").set_value(100).run()
     text = shown(app)
     assert "L_s = 4000, L_t = 100" in text
     assert "101 M" in text  # 2 x 6 x 512 x 4100 x 4 bytes
     assert "235 M" in text  # 2 x 14 x 512 x 4100 x 4 bytes
     assert text.count("63 M") >= 2  # parameters of the paper's base and of its equal
+    app.number_input(key="source_length").set_value(len(session.trace("en-fr", "I love you.").source)).run()
+    app.text_area(key="sentence").set_value("The red car is here. The red car.").run()
+    longer = len(session.trace("en-fr", "The red car is here. The red car.").source)
+    assert f"L_s = {longer}, L_t = 100" in shown(app)
+
+
+def test_an_empty_translation_and_spaces_at_the_end_are_taken_as_they_are(open_app: OpenApp) -> None:
+    app = open_app("families", lang="en", model="zh-en", text="The red car", target="")
+    text = shown(app).replace("\u2060", "")
+    assert "zh-en reads The red car and is led through your translation: (nothing)" in text
+    assert "en-lm reads (nothing) and" in text
+    header, _ = picture(app)
+    assert header["panels"][1]["strips"][0]["given"] == 1  # the start token
+    written = "The red car  "
+    app = open_app("families", lang="en", model="en-lm", text=written)
+    header, _ = picture(app)
+    alone = header["panels"][1]
+    assert alone["strips"][0]["given"] == len(session.load("en-lm").source_tokens("The red car"))
+    own = [token.label for token in session.translation("en-lm", written).produced]
+    assert alone["writes"][: len(own)] == own
+
+
+def test_nobody_is_asked_to_translate_english_into_english(open_app: OpenApp) -> None:
+    app = open_app("families", lang="en", model="zh-en", text="The red car", target="I love you.", prompt="task")
+    text = shown(app)
+    assert "en-lm reads Translate into Chinese: I love you. and" in text
+    assert "into English" not in text
+    assert "What zh-en was given: The red car" in text.replace("\u2060", "")
 
 
 def test_the_file_holds_both_traces() -> None:
@@ -119,14 +121,8 @@ def test_the_file_holds_both_traces() -> None:
             assert found[f"{name}.tokens.target"].tolist() == [token.label for token in trace.target]
 
 
-def test_without_a_language_model_the_page_says_what_to_do(open_app: OpenApp, shipped: Path) -> None:
-    hidden = shipped.parent / f"{shipped.name}-away"
-    (shipped / "en-lm").rename(hidden)
-    try:
-        st.cache_resource.clear()
-        app = open_app("families", lang="en", model="en-fr", text="I love you.")
-        assert "assets/checkpoints/en-lm" in shown(app)
-        assert "Which tasks suit which" in shown(app)
-    finally:
-        hidden.rename(shipped / "en-lm")
-        st.cache_resource.clear()
+def test_without_a_language_model_the_page_says_what_to_do(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "models", lambda: ("en-fr", "zh-en"))
+    app = open_app("families", lang="en", model="en-fr", text="I love you.")
+    assert "assets/checkpoints/en-lm" in shown(app)
+    assert "Which tasks suit which" in shown(app)

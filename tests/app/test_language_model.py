@@ -2,45 +2,25 @@
 
 import math
 import re
-from collections.abc import Iterator
-from html import unescape
+from pathlib import Path
 
 import pytest
-import streamlit as st
 import torch
-from streamlit.testing.v1 import AppTest
 
-import model.checkpoint
-import model.translator
 from app import session, text
 from app.views.anatomy import ORDER
 from model.translator import LanguageModel
-from tests.app.conftest import OpenApp, said
-from tests.model import tiny
+from tests.app.conftest import OpenApp, said, shown
 
 PROMPT = "The red 12"
 
 
 @pytest.fixture(scope="module")
-def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LanguageModel]:
-    """In place of the shipped models a tiny language model, and a tiny translator beside it."""
-    folder = tmp_path_factory.mktemp("checkpoints")
-    tiny.save_language_model(folder / "en-lm")
-    tiny.save_checkpoint(folder / "en-fr")
-    for name in ("en-lm", "en-fr"):
-        (folder / name / "card.toml").write_text(f'name = "{name}"\n', encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model.checkpoint, "SHIPPED", folder)
-        patch.setattr(model.translator, "SHIPPED", folder)
-        st.cache_resource.clear()
-        atlas = session.load("en-lm")
-        assert isinstance(atlas, LanguageModel)
-        yield atlas
-    st.cache_resource.clear()
-
-
-def shown(app: AppTest) -> str:
-    return unescape(re.sub(r"<[^>]+>", " ", said(app)))
+def writer(both_families: Path) -> LanguageModel:
+    """A tiny language model in place of the shipped one."""
+    atlas = session.load("en-lm")
+    assert isinstance(atlas, LanguageModel)
+    return atlas
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -57,13 +37,13 @@ def test_the_score_is_that_of_the_continuation_alone(open_app: OpenApp, writer: 
     app = open_app(model="en-lm", lang="en", text=PROMPT)
     ids = torch.tensor([[token.id for token in writer.source_tokens(PROMPT)]])
     total = 0.0
-    for _ in range(40):  # greedy by hand, without a cache
+    own = session.translation("en-lm", PROMPT)
+    for _ in own.produced:  # greedy by hand, without a cache
         likely = writer.model(ids)[0, -1].double().log_softmax(dim=-1)
         total += float(likely.max())
         ids = torch.cat((ids, likely.argmax().view(1, 1)), dim=1)
         if ids[0, -1] == writer.config.end:
             break
-    own = session.translation("en-lm", PROMPT)
     assert math.isclose(own.score, total, rel_tol=1e-4)
     assert f"{own.score:.2f}".replace("-", "\N{MINUS SIGN}") in shown(app) or f"{own.score:.2f}" in shown(app)
     assert f'<span class="prompt">{PROMPT}</span>' in said(app)

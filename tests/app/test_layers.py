@@ -23,13 +23,8 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def open_page(open_app: OpenApp, **parameters: str) -> AppTest:
-    """The page by a link: what a component or widget finds in the URL has to be there when the page is first run."""
-    app = open_app(text=SENTENCE, **parameters)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    app.switch_page("views/layers.py").run()
-    assert not app.exception
-    return app
+    """The page with the sentence of these tests, by a link."""
+    return open_app("layers", text=SENTENCE, **parameters)
 
 
 def shown(app: AppTest) -> str:
@@ -105,9 +100,7 @@ def open_page_all(app: AppTest) -> str:
 
 def test_labels_are_tokens_in_order_with_duplicates_and_numbers(open_app: OpenApp) -> None:
     sentence = "The dog saw the dog 1E1 2024-05-06 NaN ."
-    app = open_app(model="en-fr", text=sentence, attention="encoder.self_attention", layer="0", head="0")
-    app.switch_page("views/layers.py").run()
-    assert not app.exception
+    app = open_app("layers", model="en-fr", text=sentence, attention="encoder.self_attention", layer="0", head="0")
     trace = session.trace("en-fr", sentence)
     labels = [token.label for token in trace.source]
     assert charts(app)["shares"]["labels"] == labels

@@ -17,6 +17,9 @@ export function explain(scene, matrices, row, col) {
 
 const sameCell = (all, row, col) => new Map(all.map(matrix => [matrix.id, { cell: [Math.min(row, matrix.rows - 1), Math.min(col, matrix.cols - 1)] }]));
 
+/** Whether two axes run along the same tokens, of which one may have more: only then is there a "same cell". */
+const shared = ({ labels: one }, { labels: other }) => !one || !other || one.every((label, i) => i >= other.length || label === other[i]);
+
 const LAWS = {
   product({ operands: [a, b, bias], row, col, value }) {
     const terms = [];
@@ -90,7 +93,7 @@ const LAWS = {
     return { marks, terms, total: terms.reduce((sum, [x, y]) => sum + x * y, 0), roles: [a.role, b.role], sentence: ["law_turn", { pair: row >> 1, first: a.title, second: b.title, value }] };
   },
   same({ operands, result, row, col }) {
-    const all = [...operands, result];
+    const all = [...operands.filter(matrix => shared(matrix.along.rows, result.along.rows) && shared(matrix.along.cols, result.along.cols)), result];
     const values = all.filter(matrix => row < matrix.rows && col < matrix.cols).map(matrix => `${matrix.title}: ${cellValue(matrix, row * matrix.cols + col)}`);
     return { marks: sameCell(all, row, col), sentence: ["law_same", { row: placeText(result.along.rows, row), column: placeText(result.along.cols, col), values: values.join(" · ") }] };
   },

@@ -120,7 +120,7 @@ class TwoFamilies extends Drawn {
   /** What a model reads and writes at this step, and the key in play. */
   describe(panel, index) {
     const { text } = this.header, place = placeIn(panel, this.look);
-    const values = { title: panel.title, layer: place.layer + 1, head: place.head === "mean" ? text.mean : place.head + 1, step: this.look.word };
+    const values = { title: panel.title, layer: place.layer + 1, head: place.head === "mean" ? text.mean : place.head + 1, step: this.look.word + 1 };
     if (place.ended) return `${fill(text.place, values)} ${text.ended}`;
     const read = panel.strips.map(strip => fill(text.sees, { count: seen(strip, place), length: strip.labels.length, what: text[`strip_${strip.name}`] })).join(" ");
     const wrote = fill(text.wrote, { token: isolate(panel.writes[place.step]), value: Math.exp(panel.logarithms[place.step]).toFixed(4) });
@@ -135,7 +135,7 @@ class TwoFamilies extends Drawn {
 
   async export(kind) {
     const { header, at, theme, look } = this, { caption, text, panels } = header;
-    const place = { word: look.word, layer: look.layer + 1, head: look.head === "mean" ? text.mean : look.head + 1 };
+    const place = { word: look.word + 1, step: look.word, layer: look.layer + 1, head: look.head === "mean" ? text.mean : look.head + 1 };
     const lines = [fill(text.caption_sentence, caption), fill(text.caption_place, place), ...panels.map((panel, index) => this.describe(panel, index))];
     const name = fileName([caption.model, "two-families", look.word], kind);
     if (kind === "csv") return save(csvOf(header, look, lines.slice(0, 2)), name);
@@ -167,8 +167,8 @@ class TwoFamilies extends Drawn {
   paint() {
     this.stage.paint(this.theme);
     this.slider.value = String(this.look.word);
-    this.slider.setAttribute("aria-valuetext", String(this.look.word));
-    this.number.textContent = `${this.look.word} / ${this.steps - 1}`;
+    this.slider.setAttribute("aria-valuetext", String(this.look.word + 1));
+    this.number.textContent = `${this.look.word + 1} / ${this.steps}`;
     const said = this.header.panels.map((panel, index) => this.describe(panel, index)).join("\n");
     if (this.live.textContent !== said) this.live.textContent = said;
     this.root.dataset.word = this.look.word;

@@ -6,7 +6,7 @@ import { element, fill } from "./template.js";
 
 export function twinOf({ panels, text }) {
   const heads = panels.flatMap(({ title }) => ["table_token", "table_probability", "table_sees"].map(name => element("th", { scope: "col" }, `${title}: ${text[name]}`)));
-  const rows = [...Array(Math.max(...panels.map(({ steps }) => steps))).keys()].map(step => element("tr", {}, element("th", { scope: "row" }, String(step)), ...panels.flatMap(panel => cells(panel, step))));
+  const rows = [...Array(Math.max(...panels.map(({ steps }) => steps))).keys()].map(step => element("tr", {}, element("th", { scope: "row" }, String(step + 1)), ...panels.flatMap(panel => cells(panel, step))));
   const table = element("table", {}, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, text.table_step), ...heads)), element("tbody", {}, ...rows));
   table.createCaption().textContent = text.title;
   return folded(text, text.title, table);

@@ -40,13 +40,24 @@ def probability(logarithm: float) -> str:
     return rf"1.0 \cdot 10^{{{exponent + 1}}}" if leading == "10.0" else rf"{leading} \cdot 10^{{{exponent}}}"
 
 
-def largest_weight(trace: Trace, path: str, head: int) -> tuple[int, int]:
-    """Row and column of the largest weight of a head, in a row between the first and the end if there is one."""
-    weights = trace[path].tensor[0, head]
+def largest_weight(trace: Trace, path: str, head: int | None) -> tuple[int, int]:
+    """Row and column of the largest weight of a head, in a row between the first and the end if there is one.
+
+    None: of the mean of all heads.
+    """
+    weights = trace[path].tensor[0].mean(dim=0) if head is None else trace[path].tensor[0, head]
     first = 1 if weights.shape[0] > 2 else 0
     inner = weights[first : max(first + 1, weights.shape[0] - 1)]
     row, column = divmod(int(inner.argmax()), weights.shape[1])
     return first + row, column
+
+
+def mean_cell(trace: Trace, attention: str, row: int, column: int) -> str:
+    """One weight of the mean of all heads, from theirs."""
+    weights = trace[f"{attention}.weights"].tensor[0, :, row, column]
+    terms = " + ".join(number(float(weight), 4) for weight in weights)
+    mean = number(float(weights.mean()), 4)
+    return rf"\bar{{\alpha}}_{{{row},{column}}} = \tfrac{{1}}{{{len(weights)}}} \left( {terms} \right) = {mean}"
 
 
 def softmax_cell(trace: Trace, attention: str, head: int, row: int, column: int) -> str:

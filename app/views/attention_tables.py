@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html
+from app.views import html, linked
 from model.analysis import steps as analysis
 from model.analysis.steps import HeadSteps, Operation, Sizes
 from model.config import ConfigError, paper_base, paper_big
@@ -26,11 +26,12 @@ def tables(selection: session.Selection, atlas: Atlas, steps: HeadSteps) -> None
     """Both tables, for this model and beside it for the paper's models or for sizes that the reader made up."""
     session.begin_run()
     names = {name: text(f"attention.sizes_{name}") for name in CHOICES}
+    linked.chosen("sizes", CHOICES, CHOICES[0])
     asked = st.segmented_control(
-        text("attention.sizes"), CHOICES, default=CHOICES[0], format_func=names.__getitem__, key="sizes", bind="query-params",
-        required=True,
+        text("attention.sizes"), CHOICES, format_func=names.__getitem__, key="sizes", required=True,
+        on_change=linked.remember("sizes", CHOICES[0]),
     )  # fmt: skip
-    chosen = asked or CHOICES[0]  # a link with an empty "sizes=" chooses nothing
+    chosen = asked or CHOICES[0]
     length, keys = steps.weights.shape
     here = analysis.sizes_of(atlas.config, length, keys)
     other = _other(chosen, length, keys)

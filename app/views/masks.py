@@ -11,7 +11,7 @@ from app.charts.archive import npz
 from app.components.mask_painter import mask_painter
 from app.components.mask_painter import pack as pack_painter
 from app.text import section, text
-from app.views import html, picture, rows
+from app.views import html, linked, picture, rows
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.masks_batch import conventions, together
 from app.views.masks_effect import effect
@@ -128,9 +128,10 @@ def choose(atlas: Atlas, place: session.Place) -> tuple[str, rows.Named]:
         _coordinate(atlas, place, "layer", {index: numbers[index] for index in range(layers)})
         _coordinate(atlas, place, "head", {index: numbers[index] for index in range(atlas.config.num_heads)})
         names = {scope: text(f"masks.scope_{scope}") for scope in SCOPES}
+        linked.chosen("scope", SCOPES, SCOPES[0])
         chosen = st.segmented_control(
-            text("masks.scope"), SCOPES, default=SCOPES[0], format_func=names.__getitem__, key="scope", bind="query-params",
-            required=True,
+            text("masks.scope"), SCOPES, format_func=names.__getitem__, key="scope", required=True,
+            on_change=linked.remember("scope", SCOPES[0]),
         )  # fmt: skip
         row = rows.choose() if place.attention.startswith("decoder") else rows.ROWS[0]
     return chosen or SCOPES[0], row

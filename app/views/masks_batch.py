@@ -5,7 +5,7 @@ import streamlit as st
 from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, linked, picture
 from model.analysis import conventions as code
 from model.analysis import masking, padding, painted
 from model.analysis.padding import Padded
@@ -23,21 +23,23 @@ def together(selection: session.Selection, atlas: Atlas, place: session.Place) -
     others = companions(selection)
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_row"):
         sides = {side: text(f"masks.side_{side}") for side in padding.SIDES}
+        linked.chosen("side", padding.SIDES, padding.SIDES[0])
         side = st.segmented_control(
-            text("masks.side"), padding.SIDES, default=padding.SIDES[0], format_func=sides.__getitem__, key="side",
-            bind="query-params", required=True,
+            text("masks.side"), padding.SIDES, format_func=sides.__getitem__, key="side", required=True,
+            on_change=linked.remember("side", padding.SIDES[0]),
         )  # fmt: skip
         count = len(others) + 1
-        names = {index: text("masks.sentence_number", number=index + 1) for index in range(count)}
+        names = {str(index): text("masks.sentence_number", number=index + 1) for index in range(count)}
+        linked.chosen("batch_sentence", names, "0")
         sentence = st.segmented_control(
-            text("masks.sentence"), list(names), default=0, format_func=names.__getitem__, key="batch_sentence",
-            bind="query-params", required=True,
+            text("masks.sentence"), list(names), format_func=names.__getitem__, key="batch_sentence", required=True,
+            on_change=linked.remember("batch_sentence", "0"),
         )  # fmt: skip
         forgotten = st.toggle(text("masks.forget"), key="forget", bind="query-params")
     at = (others, place.attention, place.layer, place.head, side or padding.SIDES[0], not forgotten)
     found = session.measured(padding.padded, selection, *at)
     batch_table(found)
-    index = min(sentence or 0, count - 1)
+    index = int(sentence or 0)
     maps(selection, place, found, index, (selection.text, *others)[index])
     measured(found, index, forgotten=forgotten)
 

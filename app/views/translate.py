@@ -176,9 +176,9 @@ def warn(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
 
 def equations(atlas: Atlas, trace: Trace) -> list[Formula]:
     head = picture.aligning_head(atlas, "produced")
-    index = head.head or 0
-    row, column = formulas.largest_weight(trace, f"{head.path}.weights", index)
-    name, written = picture.Head(head.layer, index).name, trace.log_probabilities[atlas.first_written(trace) :]
+    row, column = formulas.largest_weight(trace, f"{head.path}.weights", head.head)
+    written = trace.log_probabilities[atlas.first_written(trace) :]
+    general, numbers, note = of_mean(trace, head, row, column) if head.head is None else of_head(trace, head, row, column)
     return [
         Formula(
             r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_1, \ldots, y_{t-1}, x)",
@@ -187,11 +187,11 @@ def equations(atlas: Atlas, trace: Trace) -> list[Formula]:
             {"count": len(written)},
         ),
         Formula(
-            r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}, \qquad s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}",
-            formulas.softmax_cell(trace, head.path, index, row, column),
-            "translate.formula_weight",
+            general,
+            numbers,
+            note,
             {
-                "head": name,
+                "head": html.Ours(head.name),
                 "row": row,
                 "column": column,
                 "produced": trace.produced[row].label,
@@ -199,6 +199,25 @@ def equations(atlas: Atlas, trace: Trace) -> list[Formula]:
             },
         ),
     ]
+
+
+def of_head(trace: Trace, head: picture.Head, row: int, column: int) -> tuple[str, str, str]:
+    """A weight of one head: the formula, its numbers, and the key of the sentence beneath."""
+    return (
+        r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}, \qquad s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}",
+        formulas.softmax_cell(trace, head.path, head.head or 0, row, column),
+        "translate.formula_weight",
+    )
+
+
+def of_mean(trace: Trace, head: picture.Head, row: int, column: int) -> tuple[str, str, str]:
+    """The same where the picture shows the mean of all heads."""
+    return (
+        r"\bar{\alpha}_{r,j} = \frac{1}{h} \sum_{i=1}^{h} \alpha^{(i)}_{r,j}, \qquad "
+        r"\alpha^{(i)}_{r,j} = \mathrm{softmax}_j\!\left(\frac{q^{(i)}_r \cdot k^{(i)}_j}{\sqrt{d_k}}\right)",
+        formulas.mean_cell(trace, head.path, row, column),
+        "translate.formula_mean",
+    )
 
 
 def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:

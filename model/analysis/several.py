@@ -21,7 +21,8 @@ COMMON = (1, 2, 4, 8, 16)
 @dataclass(frozen=True)
 class Width:
     """One way to share d_model among heads: `parameters` of one attention and of the whole model, FLOPs of a forced pass over
-    these lengths, numbers kept as weights by one attention of `target` rows and `source` columns.
+    these lengths, numbers kept as weights by one attention of `target` rows and `source` columns (of `target` columns where
+    there is no source).
     """
 
     heads: int
@@ -45,7 +46,7 @@ def _width(config: ModelConfig, source: int, target: int) -> Width:
         cost.of_attention(config),
         cost.parameters(config),
         cost.flops(config, source, target),
-        cost.attention_bytes(config, target, source, bytes_per_number=1),
+        cost.attention_bytes(config, target, source or target, bytes_per_number=1),
     )
 
 

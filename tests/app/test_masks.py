@@ -129,7 +129,7 @@ def test_the_map_of_another_sentence_of_the_batch_is_captioned_with_that_sentenc
     app = open_app("masks", lang="en", model="en-fr", text="I love you.", **PLACE)
     app.toggle(key="batch").set_value(True).run()
     assert unpack_matrices(payloads(app)[1])[0]["caption"]["source"] == "I love you."
-    app.segmented_control(key="batch_sentence").set_value(1).run()
+    app.segmented_control(key="batch_sentence").set_value("1").run()
     header = unpack_matrices(payloads(app)[1])[0]
     other = header["caption"]["source"]
     assert other != "I love you."

@@ -82,12 +82,14 @@ class Matrices extends Drawn {
     this.stop();
     this.cursor = { id: matrix.id, cell: [row, col] };
     const [r, c] = this.cell, marks = this.explained.marks.get(matrix.id) ?? {};
+    if (this.scene.law === "same" && !this.explained.marks.has(matrix.id)) return this.paint();
     const whole = matrix.rows === this.result.rows && matrix.cols === this.result.cols;
     if (matrix.id === this.result.id || whole) this.choose([row, col]);
     else if (marks.col !== undefined && marks.row === undefined) this.choose([r, col]);
     else if (matrix.rows === this.result.rows) this.choose([row, c]);
     else if (matrix.cols === this.result.cols) this.choose([r, col]);
     else this.paint();
+    return undefined;
   }
 
   choose(cell) {

@@ -11,6 +11,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -67,6 +68,7 @@ class Export:
     file_name: str
     content: Callable[[], bytes]
 
+    note: str = "page.export_note"
 
 @dataclass(frozen=True)
 class Section:
@@ -200,7 +202,7 @@ def _export(name: str, export: Export) -> None:
             on_click="ignore",
             key=f"npz_{name}",
         )
-        html.prose("page.export_note", kind="quiet")
+        html.prose(export.note, kind="quiet")
 
 
 def _formulas(formulas: Sequence[Formula]) -> None:
@@ -234,7 +236,12 @@ def _code(parts: Sequence[Callable[..., Any] | type]) -> None:
     for part in parts:
         name = f"{part.__module__}.{part.__qualname__}"
         with st.expander(f"`{name}`", expanded=part is parts[0]):
-            st.code(textwrap.dedent(inspect.getsource(part)), language="python")
+            st.code(_source(part), language="python")
+
+
+@cache
+def _source(part: Callable[..., Any] | type) -> str:
+    return textwrap.dedent(inspect.getsource(part))
 
 
 def _terms(name: str) -> None:

@@ -98,8 +98,12 @@ def numbered(prefix: str) -> list[str]:
 
 def section(prefix: str) -> dict[str, str]:
     """All sentences whose key begins with `prefix.`, by the rest of the key: the labels that a component is given."""
-    start = f"{prefix}."
-    return {key.removeprefix(start): value for key, value in spoken().items() if key.startswith(start)}
+    return dict(_section(language(), _writes_on.get(), f"{prefix}."))
+
+
+@cache
+def _section(name: str, writes_on: bool, start: str) -> Mapping[str, str]:
+    return {key.removeprefix(start): value for key, value in _of_family(name, writes_on).items() if key.startswith(start)}
 
 
 def spoken() -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""A trace as an NPZ file: every attention weight that a page draws from, with the tokens and a caption."""
+"""Numbers as an NPZ file, with the tokens and a caption: every attention weight of a trace, or what another page draws from."""
 
 import io
 from collections.abc import Mapping
@@ -18,10 +18,16 @@ def npz(trace: Trace, caption: Mapping[str, str]) -> bytes:
     arrays: dict[str, np.ndarray] = {
         path: activation.tensor[0].float().cpu().numpy() for path, activation in trace.items() if path.endswith(".weights")
     }
-    for side in ("source", "target", "produced"):
-        arrays[f"tokens.{side}"] = np.array([token.label for token in getattr(trace, side)], dtype=np.str_)
     arrays["log_probabilities"] = np.array(trace.log_probabilities, dtype=np.float64)
     arrays["axes"] = np.array(["head", "query", "key"], dtype=np.str_)
+    return packed(arrays, trace, caption)
+
+
+def packed(arrays: Mapping[str, np.ndarray], trace: Trace, caption: Mapping[str, str]) -> bytes:
+    """Arrays under their names, with `tokens.*` and `caption.*` as `npz` has them."""
+    arrays = dict(arrays)
+    for side in ("source", "target", "produced"):
+        arrays[f"tokens.{side}"] = np.array([token.label for token in getattr(trace, side)], dtype=np.str_)
     for name, value in caption.items():
         arrays[f"caption.{name}"] = np.array(value, dtype=np.str_)
     file = io.BytesIO()

@@ -37,6 +37,7 @@ def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> T
     return recorded(name, source, target, beam)
 
 
+@st.cache_resource(show_spinner=False, max_entries=512)  # asked at every turn: cutting into tokens takes longer
 def _are_long(name: str, source: str, target: str | None, beam: int) -> bool:
     """Whether what is computed from these sentences is so large that little of it is kept."""
     tokenizers = load(name).tokenizers

@@ -10,7 +10,7 @@ from html import escape
 
 import streamlit as st
 
-from app.text import Term, glossary, language, spoken, template, text
+from app.text import Term, glossary, language, section, template, text
 
 _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
 
@@ -181,5 +181,5 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def keys(prefix: str) -> list[str]:
-    """The keys of all sentences that begin with this prefix."""
-    return [key for key in spoken() if key.startswith(prefix)]
+    """The keys of all sentences that begin with this prefix, which ends in a dot."""
+    return [f"{prefix}{rest}" for rest in section(prefix[:-1])]

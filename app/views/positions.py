@@ -4,10 +4,11 @@ import streamlit as st
 
 from app import session
 from app.charts import positions as equations
+from app.charts.archive import packed
 from app.charts.formulas import aligned
 from app.text import text
-from app.views import anatomy, html, positions_effect, positions_shift, positions_table
-from app.views.anatomy import Anatomy, Formula, Section, Shape, open_page, tell
+from app.views import anatomy, html, picture, positions_effect, positions_shift, positions_table
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.positions_products import show as show_products
 from app.views.positions_table import Table
 from model.analysis import position_parts, positions
@@ -27,6 +28,11 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     return Anatomy(
         "positions",
         lambda: stage(selection, atlas, trace, table),
+        export=Export(
+            f"{selection.model}-positions.npz", lambda: saved(selection, atlas, trace, table), note="positions.export_note"
+        )
+        if table
+        else None,
         sections=(
             *([Section("positions.curves_title", lambda: positions_table.waves(selection, trace, table))] if table else []),
             Section("positions.products_title", lambda: show_products(selection, atlas, trace, table)),
@@ -53,6 +59,15 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, table: 
         if table:
             positions_table.heatmap(selection, trace, table)
             positions_table.tell_bounds(table)
+
+
+def saved(selection: session.Selection, atlas: Translator, trace: Trace, table: Table) -> bytes:
+    """The NPZ of this page: the table and its wavelengths, and the dot products of the sentence in the model's own width."""
+    arrays = {"table": table.values(), "wavelengths": positions.wavelengths(table.d_model, table.base)}
+    arrays["products.alone"] = positions.products(len(position_parts.sentence(trace)), atlas.config.d_model)
+    if "source.position" in trace:
+        arrays["products.words"] = session.measured(position_parts.products_with_words, selection)
+    return packed({name: values.numpy() for name, values in arrays.items()}, trace, picture.caption(selection, trace))
 
 
 def to_rotary(selection: session.Selection) -> None:
@@ -107,11 +122,12 @@ def cell_in_numbers(table: Table, dimension: int) -> str:
 def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
     """The table, the matrix of a shift and the products, in this model and in the paper's."""
     ours, base, length = atlas.config, paper_base(), len(position_parts.sentence(trace))
+    name = "L_s" if trace.source else "L_t"
     return [
-        Shape("positions.shape_table", "[L_s, d_model]", (length, ours.d_model), (length, base.d_model)),
+        Shape("positions.shape_table", f"[{name}, d_model]", (length, ours.d_model), (length, base.d_model)),
         Shape("positions.shape_waves", "[d_model / 2]", (ours.d_model // 2,), (base.d_model // 2,)),
         Shape("positions.shape_shift", "[d_model, d_model]", (ours.d_model, ours.d_model), (base.d_model, base.d_model)),
-        Shape("positions.shape_products", "[L_s, L_s]", (length, length), (length, length)),
+        Shape("positions.shape_products", f"[{name}, {name}]", (length, length), (length, length)),
     ]
 
 

@@ -18,7 +18,7 @@ HEAD = 0  # whose queries are shown
 
 def add(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     """Adding is concatenating with tied projections, shown on one head's queries; and what either costs."""
-    html.prose("positions.add_idea")
+    idea(selection, atlas)
     if position_parts.reads_the_sum(atlas.config):
         found = session.measured(position_parts.query_parts, selection, HEAD)
         rows, width = tokens(trace, "positions.query"), Axis("head_dim")
@@ -47,9 +47,21 @@ def add(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
             (html.sentence(f"positions.way_{name}"), each.width, html.Ours(f"{each.parameters:,}"), html.Ours(f"{each.flops:,}"))
             for name, each in costs.items()
         ],
-        text("positions.cost_caption", source=len(trace.source), target=len(trace.target)),
+        text("positions.cost_caption", source=len(trace.source), target=len(trace.target))
+        if trace.source
+        else text("positions.cost_caption_alone", target=len(trace.target)),
     )  # fmt: skip
     html.prose("positions.add_read")
+
+
+def idea(selection: session.Selection, atlas: Translator) -> None:
+    """Why positions are added, as far as it is true of this model: others normalise the sum first, or add nothing."""
+    if position_parts.reads_the_sum(atlas.config):
+        html.prose("positions.add_idea_sum")
+    elif atlas.config.positions == "sinusoidal":
+        html.prose("positions.add_idea_norm")
+    else:
+        html.prose("positions.add_idea_turned", name=html.Ours(selection.model))
 
 
 @st.fragment

@@ -29,11 +29,11 @@ def show(selection: session.Selection, atlas: Translator, trace: Trace, table: T
     html.prose("positions.products_idea")
     width, length = atlas.config.d_model, len(position_parts.sentence(trace))
     rows, columns = tokens(trace, "positions.position"), tokens(trace, "positions.other")
-    found = [Matrix("alone", positions.products(length, width), rows, columns, text("positions.products_alone"))]
+    found = [Matrix("alone", positions.products(length, width), rows, columns, text("positions.products_alone"), scale="range")]
     added = "source.position" in trace
     if added:
         words = session.measured(position_parts.products_with_words, selection)
-        found.append(Matrix("words", words, rows, columns, text("positions.products_words")))
+        found.append(Matrix("words", words, rows, columns, text("positions.products_words"), scale="range"))
     scene = Scene(
         "products",
         "",
@@ -79,9 +79,14 @@ def along(selection: session.Selection, trace: Trace, found: Offsets) -> None:
         Series(text("positions.mean"), found.mean),
         Series(text("positions.least"), found.least),
     ]
-    labels = [str(offset) for offset in found.offsets]
     chart = Chart(
-        text("positions.band"), text("positions.offset"), text("positions.product"), lines, labels, marked=len(labels) // 2
+        text("positions.band"),
+        text("positions.offset"),
+        text("positions.product"),
+        lines,
+        [html.number(offset, 0) for offset in found.offsets],
+        places=found.offsets,
+        marked=len(found.offsets) // 2,
     )
     draw(selection, trace, chart, "pe_band")
 

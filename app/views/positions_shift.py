@@ -15,6 +15,7 @@ from model.translator import Translator
 
 OFFSET, PAIR, POSITION = 3, 4, 2
 FARTHEST = 128
+MINUS = "\N{MINUS SIGN}"
 
 
 @st.fragment
@@ -29,14 +30,17 @@ def shift(selection: session.Selection, trace: Trace, table: Table) -> None:
         position = number("pe_p", text("positions.choose_p"), 0, table.length - 1, min(POSITION, table.length - 1))
     found = positions.shift(table.length, table.d_model, offset, table.base)
     turn = positions.turn(found, position, pair, table.base)
+    written = html.number(offset, 0)
     st.latex(equations.block(pair, turn.angle, turn.block))
     st.latex(equations.turned(turn.block, turn.before, turn.after, position, offset))
-    html.prose("positions.block_read", kind="quiet", pair=pair, sine=2 * pair, cosine=2 * pair + 1, p=position, k=offset)
+    html.prose(
+        "positions.block_read", kind="quiet", pair=pair, sine=2 * pair, cosine=2 * pair + 1, p=position, k=html.Ours(written)
+    )
     columns, width = Axis(text("positions.position")), Axis(text("positions.dimension"))
     parts = [
-        Matrix("matrix", found.matrix, width, width, f"M_{offset}", top=1.0, role="weights"),
+        Matrix("matrix", found.matrix, width, width, f"M_{written}", top=1.0, role="weights"),
         Matrix("table", found.table.T, width, columns, "PE(p)", top=1.0),
-        Matrix("moved", found.moved.T, width, columns, text("positions.moved", k=offset), top=1.0),
+        Matrix("moved", found.moved.T, width, columns, moved_name(offset), top=1.0),
     ]
     note = text("positions.shift_note")
     scene = Scene("shift", "", ("matrix", "×", "table", "=", "moved"), "turn", note=note, cell=(2 * pair, position))
@@ -48,10 +52,15 @@ def shift(selection: session.Selection, trace: Trace, table: Table) -> None:
         orthogonality=html.Ours(html.small(found.orthogonality)),
         length=table.length,
         width=table.d_model,
-        k=offset,
+        k=html.Ours(written),
     )
     if table.layout == "halves":
         html.prose("positions.shift_layout", kind="quiet")
+
+
+def moved_name(offset: int) -> str:
+    """PE(p + 3), PE(p − 5)."""
+    return f"PE(p {'+' if offset >= 0 else MINUS} {abs(offset)})"
 
 
 @st.fragment
@@ -70,7 +79,7 @@ def projected(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     top: dict[str, float | None] = {**dict.fromkeys(names, found.top), "projected": None}
     parts = [
         Matrix("alone", positions.products(len(trace.source), atlas.config.d_model), rows, columns,
-               text("positions.products_alone")),
+               text("positions.products_alone"), scale="range"),
         made("projected", found.positions),
         *(made(name, getattr(found, name), f"{position_parts.PATH}.scores" if name == "scores" else "") for name in names),
     ]  # fmt: skip

@@ -43,10 +43,9 @@ class Table:
 
 def wanted(name: str, low: int, high: int, first: int) -> int:
     """The whole number that the visitor typed, else that of the URL, else `first`; what is outside moves to the nearest end."""
-    written = st.query_params.get(name, "")
+    written, typed = st.query_params.get(name, ""), linked.held(name)
     in_link = int(written) if re.fullmatch(r"-?[0-9]{1,8}", written) else first
-    value = st.session_state.get(name, in_link)
-    return min(high, max(low, first if value is None else int(value)))
+    return min(high, max(low, in_link if typed is None else int(typed)))
 
 
 def number(name: str, label: str, low: int, high: int, first: int, step: int = 1) -> int:
@@ -55,10 +54,7 @@ def number(name: str, label: str, low: int, high: int, first: int, step: int = 1
 
     def keep() -> None:
         found = st.session_state[name]
-        if found is None or found == first:
-            st.query_params.pop(name, None)
-        else:
-            st.query_params[name] = str(found)
+        linked.write(name, None if found in (None, first) else str(found))
 
     return int(st.number_input(label, min_value=low, max_value=high, step=step, key=name, on_change=keep, width=150))
 
@@ -115,17 +111,16 @@ def heatmap(selection: session.Selection, trace: Trace, table: Table) -> None:
         text("positions.position"),
         [token.label for token in position_parts.sentence(trace)] if labelled else None,
         side_of(trace) if labelled else "plain",
-        text("positions.rows", count=table.length, first=first_row(table)),
+        text("positions.rows", count=table.length),
     )
-    matrix = Matrix(
-        "table", values, rows, Axis(text("positions.dimension")), "PE", top=1.0, path="source.position" if recorded else ""
-    )
+    columns = Axis(text("positions.dimension"), extent=text("positions.columns", count=table.d_model))
+    matrix = Matrix("table", values, rows, columns, "PE", top=1.0, path="source.position" if recorded else "")
     scene = Scene(
         "table",
         "",
         ("table",),
         "sinusoid",
-        note=text(f"positions.table_note_{table.layout}"),
+        note=text(f"positions.table_note_{table.layout}", first=first_row(table)),
         value=table.base,
         layout=table.layout,
         cell=(min(2, table.length - 1), 0),

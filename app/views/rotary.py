@@ -7,7 +7,7 @@ import streamlit as st
 
 from app import session
 from app.charts import rotary as equations
-from app.charts.archive import npz
+from app.charts.archive import packed
 from app.charts.formulas import largest_weight
 from app.components.clocks import Head, clocks
 from app.components.clocks import pack as pack_clocks
@@ -34,7 +34,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "rotary",
         lambda: stage(selection, atlas, trace, place, (row, column)),
-        export=Export(f"{selection.model}-rotary.npz", lambda: npz(trace, picture.caption(selection, trace))),
+        export=Export(f"{selection.model}-rotary.npz", lambda: saved(selection, trace, place), note="rotary.export_note"),
         sections=(
             Section("rotary.angles_title", lambda: angles(selection, atlas, trace, place, row, cell)),
             Section("rotary.pairings_title", lambda: rotary_changes.pairings(selection, place)),
@@ -107,6 +107,14 @@ def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: sessi
     html.prose("rotary.read", kind="quiet")
 
 
+def saved(selection: session.Selection, trace: Trace, place: session.Place) -> bytes:
+    """The NPZ of this page: what the chosen head recorded, (query or key, head_dim), and its scores (query, key)."""
+    names = ("query", "key", "query_rotated", "key_rotated", "scores")
+    paths = [f"{place.path}.{name}" for name in names if f"{place.path}.{name}" in trace]
+    caption = {**picture.caption(selection, trace), "head": head_name(place)}
+    return packed({path: trace[path].tensor[0, place.head].float().numpy() for path in paths}, trace, caption)
+
+
 def choose(atlas: Atlas, place: session.Place) -> None:
     """Which self-attention, layer and head."""
     encoder = place.attention.startswith("encoder")
@@ -125,8 +133,7 @@ def _coordinate(atlas: Atlas, place: session.Place, name: str, names: Mapping[An
     st.session_state[key] = getattr(place, name)
 
     def change() -> None:
-        changed = {"attention": place.attention, "layer": place.layer, "head": place.head, name: st.session_state[key]}
-        session.look_at(session.checked_place(atlas, **changed))
+        session.move(atlas, **{name: st.session_state[key]})
 
     st.segmented_control(
         text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=change, format_func=names.__getitem__
@@ -150,9 +157,9 @@ def angles(selection: session.Selection, atlas: Atlas, trace: Trace, place: sess
     )
     this = Axis(text("rotary.token"), [labels[row]], tokens.role)
     shown = [
-        Matrix("positions", table.positions, tokens, one, text("rotary.matrix_positions")),
-        Matrix("frequencies", table.frequencies, one, pairs, text("rotary.matrix_frequencies")),
-        Matrix("angles", table.angles, tokens, pairs, text("rotary.matrix_angles")),
+        Matrix("positions", table.positions, tokens, one, text("rotary.matrix_positions"), scale="range"),
+        Matrix("frequencies", table.frequencies, one, pairs, text("rotary.matrix_frequencies"), scale="range"),
+        Matrix("angles", table.angles, tokens, pairs, text("rotary.matrix_angles"), scale="range"),
         Matrix("query", cell.query, this, width, text("rotary.matrix_query"), role="query", path=f"{place.path}.query"),
         Matrix("rotation", cell.matrix, width, width, text("rotary.matrix_rotation", position=row)),
         Matrix(

@@ -31,16 +31,27 @@ def long_texts(selection: session.Selection, atlas: Atlas) -> None:
         factor = 1.0 if scaling == "none" else float(_choice("factor", FACTORS, "2", {name: f"×{name}" for name in FACTORS}))
     width, length = LARGE if of == "large" else (atlas.config.head_dim, trained_length(atlas))
     chart(selection, width, length, base, scaling, factor)
-    before, after = rotary.wavelengths(width), rotary.wavelengths(width, base, scaling, factor)
-    html.prose(
-        "rotary.long_count",
-        length=html.Ours(f"{length:,}"),
-        pairs=width // 2,
-        before=rotary.turned_less_than_once(before, length),
-        after=rotary.turned_less_than_once(after, length),
-    )
-    html.prose("rotary.long_large" if of == "large" else "rotary.long_this", kind="quiet")
+    counted: dict[str, object] = {
+        "length": html.Ours(f"{length:,}"),
+        "pairs": width // 2,
+        "before": rotary.turned_less_than_once(rotary.wavelengths(width), length),
+    }
+    if scaled(base, scaling):
+        after = rotary.turned_less_than_once(rotary.wavelengths(width, base, scaling, factor), length)
+        html.prose("rotary.long_count_chosen", **counted, after=after)
+    else:
+        html.prose("rotary.long_count", **counted)
+    if of == "large":
+        html.prose("rotary.long_large", kind="quiet")
+    else:
+        known = session.longest_words(atlas) > 0
+        html.prose("rotary.long_this" if known else "rotary.long_unknown", kind="quiet", length=html.Ours(f"{length:,}"))
     measured(selection, base, scaling, factor)
+
+
+def scaled(base: float, scaling: Scaling) -> bool:
+    """Whether anything differs from what the model learned."""
+    return base != rotary.BASE or scaling != "none"
 
 
 def trained_length(atlas: Atlas) -> int:
@@ -49,18 +60,16 @@ def trained_length(atlas: Atlas) -> int:
 
 
 def chart(selection: session.Selection, width: int, length: int, base: float, scaling: Scaling, factor: float) -> None:
-    """Wavelengths pair by pair on a logarithmic axis, with the trained length as a line."""
-    before, after = rotary.wavelengths(width), rotary.wavelengths(width, base, scaling, factor)
+    """Wavelengths pair by pair on a logarithmic axis, before and after where they differ, and the trained length as a line."""
+    lines = [Series(text("rotary.series_before"), rotary.wavelengths(width).tolist())]
+    if scaled(base, scaling):
+        lines.append(Series(text("rotary.series_after"), rotary.wavelengths(width, base, scaling, factor).tolist()))
     found = Chart(
         title=text("rotary.wavelengths"),
         x_name=text("rotary.pair"),
         y_name=text("rotary.wavelength_unit"),
-        series=(
-            Series(text("rotary.series_before"), before.tolist()),
-            Series(text("rotary.series_after"), after.tolist()),
-            Series(text("rotary.series_length", length=f"{length:,}"), [float(length)] * len(before)),
-        ),
-        labels=[str(pair) for pair in range(len(before))],
+        series=(*lines, Series(text("rotary.series_length", length=f"{length:,}"), [float(length)] * (width // 2))),
+        labels=[str(pair) for pair in range(width // 2)],
         logarithmic=True,
         path="model.position.frequencies",
     )
@@ -74,7 +83,7 @@ def measured(selection: session.Selection, base: float, scaling: Scaling, factor
     if chosen is None:
         rotary_models.missing(selection, rotary_models.ROTARY)
         return
-    if base == rotary.BASE and scaling == "none":
+    if not scaled(base, scaling):
         html.prose("rotary.long_as_trained", kind="quiet", name=html.Ours(chosen.model))
         return
     before = session.measured(rotated.loss_in, chosen, rotary.BASE, "none", 1.0)

@@ -172,6 +172,7 @@ class Shift:
     orthogonality: float
 
 
+@lru_cache(maxsize=16)
 def shift(length: int, d_model: int, offset: int, base: float = 10000.0) -> Shift:
     """One matrix of rotations for every position; interleaved layout."""
     table = sinusoidal(length, d_model, base, dtype=torch.float64)

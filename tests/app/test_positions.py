@@ -42,7 +42,7 @@ def encoded(length: int, width: int, start: int = 0) -> np.ndarray:
 
 
 def test_this_sentences_table_and_what_the_model_makes_of_it_by_numpy(open_app: OpenApp) -> None:
-    app = open_app("positions", text=TWICE, model="en-fr")
+    app = open_app("positions", text=TWICE, model="en-fr", pe_head="2")
     trace, atlas = session.trace("en-fr", TWICE), session.load("en-fr")
     assert isinstance(atlas, Translator)
     labels, length = [token.label for token in trace.source], len(trace.source)
@@ -51,7 +51,8 @@ def test_this_sentences_table_and_what_the_model_makes_of_it_by_numpy(open_app: 
     header, values = matrices(app, "table")
     assert header["matrices"][0]["rows"]["labels"] == labels
     np.testing.assert_allclose(values["table"], table, atol=1e-6)
-    assert "row 0 is [0, 1, 0, 1, …]" in header["matrices"][0]["rows"]["extent"]
+    assert [header["matrices"][0][axis]["extent"] for axis in ("rows", "columns")] == [f"{length} positions", "192 dimensions"]
+    assert "row 0 is not zero: it is [0, 1, 0, 1, …]" in header["scenes"][0]["note"]
     assert header["scenes"][0]["cell"] == [2, 0]
     assert any(
         r"PE(2, 0) &= \sin\left(\frac{2}{10000^{0/192}}\right) = \sin(2.0000) = 0.9093" in each.value for each in app.latex
@@ -62,13 +63,13 @@ def test_this_sentences_table_and_what_the_model_makes_of_it_by_numpy(open_app: 
     assert header["matrices"][1]["columns"]["labels"] == labels
     np.testing.assert_allclose(values["alone"], table @ table.T, atol=1e-4)
     np.testing.assert_allclose(values["words"], entering @ entering.T, atol=1e-2)
+    assert [header["matrices"][0][end] for end in ("low", "top")] == pytest.approx([(table @ table.T).min(), 96])
+    labels_by_offset = chart(app, "pe_band")["labels"]
+    assert [labels_by_offset[0], labels_by_offset[-1]] == [f"\N{MINUS SIGN}{length - 1}", str(length - 1)]
     spread = max(np.ptp((entering @ entering.T).diagonal(offset)) for offset in range(1 - length, length))
     assert f"{spread:.4f}" in shown(app)
 
-    # positions alone through the matrices of head 3 (index 2), by hand
-    app.segmented_control(key="pe_head").set_value("2").run()
-    assert not app.exception
-    assert app.query_params["pe_head"] == "2"
+    # positions alone through the matrices of head 3 (index 2, as the link says), by hand
     attention = atlas.model.encoder.layers[0].self_attention
     query, key = (projection.weight.detach().double().numpy()[96:144] for projection in (attention.to_query, attention.to_key))
     _, values = matrices(app, "projected")
@@ -94,8 +95,10 @@ def test_a_table_of_ones_own_its_waves_and_its_shift(open_app: OpenApp) -> None:
 
     _, values = matrices(app, "shift")
     np.testing.assert_allclose(values["moved"].T, encoded(40, 64, start=-5), atol=1e-6)
-    (error,) = re.findall(r"from position -5 on differ by at most (\d) × 10⁻¹(\d|[⁰¹²³⁴⁵⁶⁷⁸⁹])", shown(app))
+    (error,) = re.findall(r"from position −5 on differ by at most (\d) × 10⁻¹(\d|[⁰¹²³⁴⁵⁶⁷⁸⁹])", shown(app))
     assert error[1] in "⁴⁵⁶"
+    header, _ = matrices(app, "shift")
+    assert [entry["title"] for entry in header["matrices"]] == ["M_−5", "PE(p)", "PE(p − 5)"]
 
     app.segmented_control(key="pe_layout").set_value("halves").run()
     _, values = matrices(app, "table")
@@ -104,6 +107,13 @@ def test_a_table_of_ones_own_its_waves_and_its_shift(open_app: OpenApp) -> None:
     assert not app.exception
     assert "width 65 cannot be split into pairs" in shown(app)
     assert app.query_params["pe_d"] == "65"
+
+    # the address as it was before, as by the back button: it wins over what the widgets held
+    app.query_params["pe_d"] = "32"
+    del app.query_params["pe_layout"]
+    app.run()
+    assert (app.number_input(key="pe_d").value, app.segmented_control(key="pe_layout").value) == (32, "interleaved")
+    np.testing.assert_allclose(matrices(app, "table")[1]["table"], encoded(40, 32), atol=1e-6)
 
 
 def test_without_positions_both_orders_get_one_translation(open_app: OpenApp) -> None:
@@ -114,7 +124,7 @@ def test_without_positions_both_orders_get_one_translation(open_app: OpenApp) ->
     (table,) = [element.value for element in app.html if "The sentence and the same words in another order</cap" in element.value]
     rows = re.findall(r"<tr>(.*?)</tr>", table)
     cells = [[unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<td.*?</td>", row)] for row in rows[1:]]
-    assert [row[0] for row in cells] == ["as it is", "without positions in the source", "without any positions"]
+    assert [row[0] for row in cells] == ["as it is", "positions of the source taken away", "all positions taken away"]
     assert cells[0][2] == session.translation("en-fr", "The dog bites the man.").text != cells[0][3]
     for row in cells[1:]:
         assert row[1].endswith(("× 10⁻⁶", "× 10⁻⁷"))
@@ -136,6 +146,7 @@ def test_what_cannot_be_shown_is_told_in_the_pages_frame(open_app: OpenApp) -> N
 def test_a_rotary_model_has_no_table_and_the_page_says_so(open_app: OpenApp) -> None:
     app = open_app("positions", text="I love you.", target="Je", model="en-fr")
     assert "has no such table" in shown(app)
+    assert "it adds nothing to its words and turns queries and keys instead" in shown(app)
     header, values = matrices(app, "table")
     assert header["matrices"][0]["path"] == ""
     np.testing.assert_allclose(values["table"], encoded(*values["table"].shape), atol=1e-6)

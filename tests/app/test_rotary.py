@@ -92,6 +92,11 @@ def test_a_language_model_has_its_one_attention(open_app: OpenApp) -> None:
     assert header["labels"] == [token.label for token in trace.target]
     assert header["causal"]
     assert header["turned"]
+    assert [series["label"] for series in json.loads(payload(app, "rotary_wavelengths"))["series"]] == [
+        "base 10,000",
+        "trained length, 32",
+    ]
+    assert "each punctuation mark as one more" in shown(app)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

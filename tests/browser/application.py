@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 from tests.browser import chromium
 
@@ -139,3 +139,15 @@ SETTLED = """() => document.querySelector('[data-testid="stApp"][data-test-scrip
 def settle(page: Page) -> None:
     """Wait until the script has run to its end, the page has a heading, and nothing on it is stale or still to come."""
     page.wait_for_function(SETTLED)
+
+
+def number(text: str) -> float:
+    """The number that a text shows, or ends with."""
+    return float(text.split()[-1].rstrip(".;").replace("\N{MINUS SIGN}", "-"))
+
+
+def file(page: Page, button: Locator) -> str:
+    """The text file that a button saves."""
+    with page.expect_download() as caught:
+        button.click()
+    return Path(caught.value.path()).read_text("utf-8-sig")

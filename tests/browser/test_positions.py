@@ -5,16 +5,12 @@ from playwright.sync_api import expect
 
 import model
 from model.position import sinusoidal
-from tests.browser.application import settle
+from tests.browser.application import number, settle
 from tests.browser.attention import eventually, parameters
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
 SENTENCE = "The dog saw the dog."
-
-
-def number(text: str) -> float:
-    return float(text.replace("\N{MINUS SIGN}", "-"))
 
 
 def test_a_cell_a_curve_and_the_shift(open_page: OpenPage) -> None:
@@ -43,7 +39,7 @@ def test_a_cell_a_curve_and_the_shift(open_page: OpenPage) -> None:
     products.get_by_test_id("matrix-words").focus()
     page.keyboard.press("ArrowRight")
     said = products.get_by_test_id("live").inner_text()
-    assert number(said.rpartition(" ")[2]) == pytest.approx(float(entering[0] @ entering[1]), abs=0.01)
+    assert number(said) == pytest.approx(float(entering[0] @ entering[1]), abs=0.01)
     assert trace.source[1].label in said
 
     # curves by keyboard
@@ -66,4 +62,14 @@ def test_a_cell_a_curve_and_the_shift(open_page: OpenPage) -> None:
     expect(table).to_have_attribute("data-cell", "3,1")
     expect(shift.get_by_test_id("total")).to_have_text(f"{float(moved):.4f}".replace("-", "\N{MINUS SIGN}"))
     expect(curve.get_by_test_id("live")).to_contain_text("0.9093")
-    expect(page.get_by_role("cell", name="without positions in the source")).to_be_visible()
+    expect(page.get_by_role("cell", name="positions of the source taken away")).to_be_visible()
+
+    # the back button: the widget and the picture follow the address
+    box = page.get_by_label("offset k", exact=True)
+    box.fill("7")
+    box.press("Enter")
+    eventually(lambda: parameters(page).get("pe_k"), "7")
+    page.go_back()
+    eventually(lambda: parameters(page).get("pe_k"), "6")
+    expect(box).to_have_value("6")
+    expect(shift.get_by_test_id("total")).to_have_text(f"{float(moved):.4f}".replace("-", "\N{MINUS SIGN}"))

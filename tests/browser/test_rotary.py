@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import model
 from model.analysis import rotary
+from tests.browser.application import file
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
@@ -25,12 +25,6 @@ def slide(page: Page, name: str, to: int) -> None:
     page.get_by_test_id(name).evaluate(
         "(box, to) => { box.value = to; box.dispatchEvent(new Event('input')); box.dispatchEvent(new Event('change')); }", to
     )
-
-
-def file(page: Page, name: str) -> str:
-    with page.expect_download() as caught:
-        page.get_by_test_id("clocks").get_by_test_id(name).click()
-    return Path(caught.value.path()).read_text("utf-8-sig")
 
 
 def test_the_models_vectors(open_page: OpenPage) -> None:
@@ -83,13 +77,13 @@ def test_the_models_vectors(open_page: OpenPage) -> None:
     expect(page.get_by_test_id("pairing-adjacent")).to_have_attribute("aria-checked", "true")
 
     # the files and the table hold the same numbers
-    lines = list(csv.reader(io.StringIO(file(page, "csv"))))
+    lines = list(csv.reader(io.StringIO(file(page, clocks.get_by_test_id("csv")))))
     assert len(lines) == 25
     np.testing.assert_allclose([float(line[8]) for line in lines[1:]], made.terms(torch.tensor([1.0]))[0], atol=1e-6)
-    curve = list(csv.reader(io.StringIO(file(page, "csv_offsets"))))
+    curve = list(csv.reader(io.StringIO(file(page, clocks.get_by_test_id("csv_offsets")))))
     offsets = torch.arange(-48.0, 49.0)
     np.testing.assert_allclose([float(line[-3]) for line in curve[1:]], made.terms(offsets).sum(-1), atol=1e-5)
-    assert "<svg" in file(page, "svg")
+    assert "<svg" in file(page, clocks.get_by_test_id("svg"))
     clocks.get_by_test_id("table").locator("summary").click()
     assert clocks.locator(".twin tbody tr").count() == 24
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -12,21 +11,11 @@ from playwright.sync_api import Locator, Page, expect
 
 import model
 from model.analysis import embeddings, vocabulary
-from tests.browser.application import settle
+from tests.browser.application import file, number, settle
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
 SENTENCE = "The dog saw the dog 1E1 \u2603."
-
-
-def number(text: str) -> float:
-    return float(text.replace("\N{MINUS SIGN}", "-"))
-
-
-def file(page: Page, button: Locator) -> str:
-    with page.expect_download() as caught:
-        button.click()
-    return Path(caught.value.path()).read_text("utf-8-sig")
 
 
 def bars(page: Page, place: int) -> Locator:
@@ -44,7 +33,7 @@ def test_from_ids_to_the_input(open_page: OpenPage) -> None:
     expect(drawn).to_have_attribute("data-cell", "2,5")
     law = page.get_by_test_id("law")
     ours = trace["target.embedding"].tensor[0, 2, 5] + trace["target.position"].tensor[0, 2, 5]
-    assert number(law.inner_text().rstrip(".").rpartition(" ")[2]) == pytest.approx(float(ours), abs=5e-4)
+    assert number(law.inner_text()) == pytest.approx(float(ours), abs=5e-4)
     assert labels[2] in law.inner_text()
 
     # by keyboard to another cell, then back to the look-up: its row is that of the token's id
@@ -54,12 +43,12 @@ def test_from_ids_to_the_input(open_page: OpenPage) -> None:
     expect(drawn).to_have_attribute("data-cell", "3,6")
     spoken = drawn.get_by_test_id("live").inner_text()
     read = trace["decoder.layers.0.residual.0.input"].tensor[0, 3, 6]
-    assert number(spoken.rpartition(" ")[2]) == pytest.approx(float(read), abs=5e-4)
+    assert number(spoken) == pytest.approx(float(read), abs=5e-4)
     page.get_by_test_id("step-lookup").click()
     row = atlas.model.target.table.weight[trace.target[3].id]
     expect(law).to_contain_text(f"{trace.target[3].id} {vocabulary.visible(atlas.tokenizers.target.pieces[trace.target[3].id])}")
     column = int(drawn.get_attribute("data-cell", timeout=1000).partition(",")[2])  # type: ignore[union-attr]
-    assert number(law.inner_text().rpartition(" ")[2]) == pytest.approx(float(row[column]), abs=5e-4)
+    assert number(law.inner_text()) == pytest.approx(float(row[column]), abs=5e-4)
 
     # bars: labels in order with their doubles, the number under the cursor exact, the table and the file the same
     norms = embeddings.norms(atlas, trace, "target")
@@ -69,7 +58,7 @@ def test_from_ids_to_the_input(open_page: OpenPage) -> None:
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     expect(first.get_by_test_id("live")).to_contain_text(labels[1])
-    assert number(first.get_by_test_id("live").inner_text().rpartition(" ")[2]) == pytest.approx(norms.position[1], abs=1e-4)
+    assert number(first.get_by_test_id("live").inner_text()) == pytest.approx(norms.position[1], abs=1e-4)
     first.get_by_test_id("table").locator("summary").click()
     heads = first.locator("tbody th bdi").all_inner_texts()
     assert heads == labels

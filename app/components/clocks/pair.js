@@ -3,6 +3,7 @@ import { written } from "./axes.js";
 import { element, fill } from "./template.js";
 import { degrees, term, turned } from "./turn.js";
 
+const minus = value => String(value).replace("-", "\u2212");
 const cell = value => element("td", {}, written(value));
 
 /** One hand: matrix, vector before, vector after. */
@@ -19,7 +20,7 @@ export function describe(text, pair, places) {
   const [first, second] = pair.channels, offset = places.q - places.k, value = term(pair, offset);
   const title = element("h4", {}, fill(text.pair_title, { pair: pair.index, first, second, w: written(pair.w), wavelength: pair.wavelength.toFixed(1) }));
   const sum = element("p", { class: "note", "data-testid": "term" }, fill(text.term, {
-    q: written(pair.q.size), k: written(pair.k.size), offset: String(offset).replace("-", "\u2212"), w: written(pair.w), phi: written(pair.phase), degrees: degrees(pair.phase).toFixed(1), value: written(value) }));
+    q: written(pair.q.size), k: written(pair.k.size), offset: minus(offset), w: written(pair.w), phi: pair.phase < 0 ? `(${written(pair.phase)})` : written(pair.phase), degrees: minus(degrees(pair.phase).toFixed(1)), value: written(value) }));
   return [title, element("div", { class: "turns table-scroll", tabindex: "0", role: "group", "aria-label": text.matrix }, turn(text, pair, "q", places.q), turn(text, pair, "k", places.k)), sum];
 }
 

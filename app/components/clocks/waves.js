@@ -1,6 +1,6 @@
 // The score over the offset: every pair's cosine above, their sum below, and the offset in play.
 import { linear } from "./axes.js";
-import { widthOf } from "./labels.js";
+import { elide, widthOf } from "./labels.js";
 
 const SIZE = 13, UPPER = 118, LOWER = 168, GAP = 38, TOP = 30, TICKS = 8;
 
@@ -27,12 +27,12 @@ export function drawWaves(surface, theme, at, curves, look) {
   line(at.lower, curves.sum, { colour: theme.ink, width: 2 });
   const x = at.x(look.offset);
   if (Math.abs(look.offset) > at.reach) return;
-  surface.path({ points: [[x, at.upper.top], [x, at.bottom]], colour: theme.accent, width: 1.5 });
+  for (const { top, tall } of [at.upper, at.lower]) surface.path({ points: [[x, top], [x, top + tall]], colour: theme.accent, width: 1.5 });
   for (const [box, value, colour] of [[at.upper, look.term, theme.accent], [at.lower, look.product, theme.ink]]) surface.rect({ x: x - 5, y: up(box, value) - 5, w: 10, h: 10, r: 5, fill: colour });
 }
 
 function panel(surface, theme, at, box, title) {
-  surface.text({ text: title, x: 0, y: box.top - 19, size: SIZE, fill: theme.muted });
+  surface.text({ text: elide(theme, title, at.width, SIZE), x: 0, y: box.top - 19, size: SIZE, fill: theme.muted });
   for (const { value, label } of box.ticks) {
     const y = up(box, value);
     surface.path({ points: [[at.left, y], [at.right, y]], colour: value === 0 ? theme.strong : theme.line });

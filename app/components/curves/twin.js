@@ -21,6 +21,6 @@ export class TableTwin extends Folded {
 /** One line a point; the caption stands in the last column of the first line. */
 export function csvOf(chart, caption) {
   const lines = [["index", chart.x_name, ...chart.series.map(({ label }) => label), "caption"]];
-  chart.labels.forEach((label, i) => lines.push([i, label, ...chart.series.map(({ values }) => values[i] ?? ""), i ? "" : caption.join(" ")]));
+  chart.labels.forEach((label, i) => lines.push([i, chart.places ? label.replace("\u2212", "-") : label, ...chart.series.map(({ values }) => values[i] ?? ""), i ? "" : caption.join(" ")]));
   return csvBlob(lines);
 }

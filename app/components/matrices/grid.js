@@ -8,22 +8,24 @@ const SLOPED = 14; // narrower columns have their words upright, since sloped on
 
 const labelsOf = axis => axis.labels;
 
-/** How large the cells of a matrix are: tokens get room for their words, numbered dimensions share what is there. */
-export function cellSizes(matrix, factor) {
+/** How large the cells of a matrix are: tokens get room for their words, numbered dimensions share what is there.
+ *  `alone`: pixels for the columns of a matrix that has the row to itself. */
+export function cellSizes(matrix, factor, alone = 0) {
   // Rows of tokens become lower before they need a scrollbar: 64 of them fit below one another.
   const along = (axis, count, room, together = Infinity) => labelsOf(axis) ? Math.max(11, Math.min(22, Math.round(22 * factor), Math.max(12, Math.floor(together / Math.max(1, count)))))
     : Math.max(1, Math.min(14, Math.floor(4 * room * factor / Math.max(1, count)) / 4));
-  return { wide: along(matrix.along.cols, matrix.cols, 290), tall: along(matrix.along.rows, matrix.rows, 300, TOGETHER) };
+  return { wide: along(matrix.along.cols, matrix.cols, Math.max(290, alone)), tall: along(matrix.along.rows, matrix.rows, 300, TOGETHER) };
 }
 
-export function layoutGrid(theme, matrix, factor) {
-  const { wide, tall } = cellSizes(matrix, factor), { rows, cols } = matrix.along;
-  const size = Math.min(LABEL, Math.max(10, tall * 0.68)), colSize = Math.min(LABEL, Math.max(10, wide * 0.68));
+/** `room`: the width of the row, for a matrix that has it to itself. */
+export function layoutGrid(theme, matrix, factor, room = 0) {
+  const { rows, cols } = matrix.along, { tall } = cellSizes(matrix, factor), size = Math.min(LABEL, Math.max(10, tall * 0.68));
   const rowLabels = labelsOf(rows) && tall >= LABELLED ? rows.labels.map(label => elide(theme, label, ROOM, size)) : null;
+  const left = rowLabels ? Math.ceil(Math.max(0, ...rowLabels.map(label => widthOf(theme, label, size)))) + GAP : 3;
+  const { wide } = cellSizes(matrix, factor, room - left - 8), colSize = Math.min(LABEL, Math.max(10, wide * 0.68));
   const colLabels = labelsOf(cols) && wide >= LABELLED ? cols.labels.map(label => elide(theme, label, ROOM, colSize)) : null;
   const longest = colLabels ? Math.max(0, ...colLabels.map(label => widthOf(theme, label, colSize))) : 0;
   const turned = Boolean(colLabels) && longest > wide - 2;
-  const left = rowLabels ? Math.ceil(Math.max(0, ...rowLabels.map(label => widthOf(theme, label, size)))) + GAP : 3;
   const upright = turned && wide < SLOPED;
   const top = !colLabels ? 3 : upright ? Math.ceil(longest) + GAP : turned ? Math.ceil(longest * 0.72 + colSize * 0.8) + GAP : Math.ceil(colSize * 1.4) + 3;
   const overhang = turned && !upright ? Math.max(...colLabels.map((label, i) => (i + 0.5 - matrix.cols) * wide + widthOf(theme, label, colSize) * 0.72 + 8)) : 0;
@@ -41,6 +43,7 @@ export function hitGrid(g, matrix, x, y, view) {
 
 function scaleEnds(matrix) {
   const top = topOf(matrix);
+  if (matrix.scale === "range") return [written(matrix.low, 2), written(top, 2)];
   return matrix.scale === "signed" ? [written(-top, 2), written(top, 2)] : ["0", matrix.scale === "unit" && top > 1 ? written(top, 2) : "1"];
 }
 

@@ -21,24 +21,27 @@ export const roleColour = (theme, role) => theme[ROLES[role] ?? "accent"];
 
 /** The colour of a share: 0 to 1 on the sequential scale of weights, or -1 to 1 from grey through nothing to the role's colour. */
 export function colourOf(theme, matrix, share) {
-  if (matrix.scale === "unit") return colourAt(theme, share);
+  if (matrix.scale === "unit" || matrix.scale === "range") return colourAt(theme, share);
   if (matrix.scale === "switch") return share ? colourAt(theme, 0.6) : colourAt(theme, 0);
   const strength = Math.min(1, Math.abs(share)) ** 0.8;
   return mix(theme.card, share < 0 ? theme.muted : roleColour(theme, matrix.role), strength);
 }
 
 /** The end of a matrix's scale. */
-export const topOf = matrix => matrix.scale === "signed" ? matrix.top || 1 : Math.max(1, matrix.scale === "unit" ? matrix.top : 1);
+export const topOf = matrix => matrix.scale === "range" ? matrix.top : matrix.scale === "signed" ? matrix.top || 1 : Math.max(1, matrix.scale === "unit" ? matrix.top : 1);
+
+/** Where the scale begins: at 0, or at the least value. */
+const lowOf = matrix => matrix.scale === "range" ? matrix.low : 0;
 
 /** One pixel a cell; what is masked or no number stays transparent. */
 export function bitmapOf(theme, matrix, values) {
-  const { rows, cols } = matrix, made = document.createElement("canvas"), top = topOf(matrix);
+  const { rows, cols } = matrix, made = document.createElement("canvas"), low = lowOf(matrix), span = topOf(matrix) - low || 1;
   made.width = Math.max(1, cols);
   made.height = Math.max(1, rows);
   const context = made.getContext("2d"), image = context.createImageData(made.width, made.height), shades = new Map();
   for (let i = 0; i < rows * cols; i++) {
     if (matrix.masked?.[i] || !Number.isFinite(values[i])) continue;
-    const share = Math.round(values[i] / top * 255);
+    const share = Math.round((values[i] - low) / span * 255);
     if (!shades.has(share)) shades.set(share, colourOf(theme, matrix, share / 255));
     const [r, g, b] = shades.get(share);
     image.data.set([r, g, b, 255], 4 * i);

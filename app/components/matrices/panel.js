@@ -38,11 +38,11 @@ export class MatrixPanel {
     return fill(this.app.payload.header.text.rows_by_columns, { rows: extent(along.rows, rows), columns: extent(along.cols, cols) });
   }
 
-  /** `shown` is the matrix, or what is drawn in its place: the difference from the original. */
-  show(factor, shown) {
+  /** `shown` is the matrix, or what is drawn in its place: the difference from the original; `room` as in `layoutGrid`. */
+  show(factor, shown, room = 0) {
     const { app, matrix } = this;
     this.shown = shown;
-    this.geometry = layoutGrid(app.theme, shown, factor);
+    this.geometry = layoutGrid(app.theme, shown, factor, room);
     this.bitmap = bitmapOf(app.theme, shown, shown.values);
     const { width, height, top, tall } = this.geometry;
     this.stage.fit(width, height, height > TALLEST ? top + Math.floor((TALLEST - top) / tall) * tall : null); // rows are never cut

@@ -18,7 +18,7 @@ LARGEST = 2_000_000
 """Cells of all matrices of one message; a larger one belongs pooled."""
 
 Role = Literal["query", "key", "value", "weights", "scores", "source", "target", "plain"]
-Scale = Literal["unit", "signed", "switch"]
+Scale = Literal["unit", "signed", "switch", "range"]
 Law = Literal[
     "product", "scaled", "sum", "softmax", "mask", "lookup", "norm", "activation", "concat", "slice", "sinusoid", "turn", "same"
 ]
@@ -50,7 +50,8 @@ class Axis:
 class Matrix:
     """One matrix: values (rows, columns) with both axes.
 
-    `scale`: "unit" from 0 to 1, "signed" around 0, "switch" for true and false. `masked` marks cells that may not be read,
+    `scale`: "unit" from 0 to 1, "signed" around 0, "switch" for true and false, "range" from its least to its greatest value.
+    `masked` marks cells that may not be read,
     `before` holds the values before an edit, `editable` lets the visitor type another value, `path` names it in the trace.
     Colours reach `top`, the same for matrices that are to be compared; None: the largest value of the matrix itself.
     """
@@ -178,6 +179,9 @@ def _matrix(matrix: Matrix, blocks: list[bytes]) -> dict[str, Any]:
         "top": float(np.abs(values[finite]).max(initial=0.0)) if matrix.top is None else matrix.top,
         "values": _put(blocks, values.astype("<f4").tobytes()), "before": None, "masked": None,
     }  # fmt: skip
+    if matrix.scale == "range":
+        shown = values[finite] if finite.any() else np.zeros(1, np.float32)
+        entry |= {"low": float(shown.min()), "top": float(shown.max())}
     if matrix.before is not None:
         entry["before"] = _put(blocks, matrix.before.detach().cpu().float().numpy().astype("<f4").tobytes())
     if hidden is not None:

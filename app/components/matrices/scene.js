@@ -54,7 +54,7 @@ export class SceneView {
     }
     this.showSteps();
     this.factor = this.fitting(app.inner);
-    for (const [id, panel] of this.panels) panel.show(this.factor, this.shownOf(app.payload.matrices.get(id)));
+    for (const [id, panel] of this.panels) panel.show(this.factor, this.shownOf(app.payload.matrices.get(id)), this.panels.size === 1 ? app.inner : 0);
     this.paint();
   }
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import model
 from model import Trace
-from tests.browser.application import settle
+from tests.browser.application import number, settle
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
@@ -19,10 +19,6 @@ PLACE = {"attention": "decoder.self_attention", "layer": 1, "head": 2}
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     return model.load("en-fr").trace(TEXT)
-
-
-def number(text: str) -> float:
-    return float(text.replace("\N{MINUS SIGN}", "-"))
 
 
 def stage(page: Page) -> Locator:

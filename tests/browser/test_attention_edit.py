@@ -8,16 +8,12 @@ from playwright.sync_api import Locator, Page, expect
 
 import model
 from model.trace import Trace
-from tests.browser.application import settle
+from tests.browser.application import number, settle
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
 TEXT, PATH = "The cat sees the other cat.", "decoder.layers.1.cross_attention"
 PLACE = {"attention": "decoder.cross_attention", "layer": 1, "head": 2}
-
-
-def number(text: str) -> float:
-    return float(text.replace("\N{MINUS SIGN}", "-"))
 
 
 def picture(page: Page, key: str = "attention_edit_matrices") -> Locator:

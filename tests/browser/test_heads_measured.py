@@ -11,16 +11,12 @@ from playwright.sync_api import Page, expect
 import model
 from model.analysis import ablation, norms, roles
 from model.analysis.ablation import Head
-from tests.browser.application import settle
+from tests.browser.application import number, settle
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
 SENTENCE = "The dog saw the dog 1E1."
 PATH = "decoder.layers.2.cross_attention"
-
-
-def number(text: str) -> float:
-    return float(text.replace("\N{MINUS SIGN}", "-"))
 
 
 def query(page: Page) -> dict[str, list[str]]:

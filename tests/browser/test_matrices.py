@@ -14,6 +14,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from app.components import matrices as component
 from app.components.matrices import Axis, Matrix, Scene, pack
 from tests.browser import standalone
+from tests.browser.application import number
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,10 +68,6 @@ def page(browser: BrowserContext) -> Iterator[Page]:
 def root(page: Page) -> Locator:
     page.get_by_test_id("step-project").click()
     return page.get_by_test_id("matrices")
-
-
-def number(text: str) -> float:
-    return float(text.replace("\N{MINUS SIGN}", "-"))
 
 
 def press(page: Page, matrix: str, *keys: str) -> None:

@@ -25,6 +25,10 @@ def card_facts(atlas: Atlas) -> list[tuple[str, dict[str, object]]]:
         head = found["head"] if found["head"] == "mean" else found["head"] + 1
         place = {"layer": found["layer"] + 1, "head": head, "row": found["row"]}
         facts.append(("card.alignment", {**place, "aer": found["aer"], "diagonal": diagonal["aer"], "pairs": alignment["pairs"]}))
+    if exact := card.get("exact"):
+        facts.append(("card.exact", {"match": f"{exact['match']:.0%}", "pairs": exact["pairs"]}))
+        place = {"layer": exact["layer"] + 1, "head": exact["head"] + 1, "row": exact["row"]}
+        facts.append(("card.exact_alignment", {**place, "accuracy": f"{exact['alignment']:.0%}"}))
     facts += [
         ("card.guided", {"layer": entry["layer"] + 1, "head": entry["head"] + 1, "row": entry["row"]})
         for entry in card.get("guided", ())

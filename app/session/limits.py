@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.session.loading import languages, reader, reads
+from app.session.loading import known_words, languages, reader, reads, unknown
 from model.alignment import words
 from model.translator import Atlas
 
 MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
+LISTED = 8  # unknown words that are named
 MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
 
 
@@ -42,7 +43,12 @@ def remarks(atlas: Atlas, source: str) -> list[Remark]:
     """What a visitor should know about a text that can be shown: in another language, longer than learned."""
     found = []
     language = languages(atlas.name)[0]
-    if not reads(atlas.name, source):
+    if known_words(atlas.name):
+        if foreign := unknown(atlas, source):
+            listed = " ".join(token.text for token in foreign[:LISTED])
+            suits = "" if reads(atlas.name, source) else reader(atlas.name, source)
+            found.append(Remark("limits.unknown_words", {"name": atlas.name, "words": listed, "count": len(foreign)}, suits))
+    elif not reads(atlas.name, source):
         key = "limits.reads_characters" if language == "zh" else "limits.reads_letters"
         found.append(Remark(key, {"name": atlas.name}, reader(atlas.name, source)))
     longest, given = longest_words(atlas), len(words.split(source, True))

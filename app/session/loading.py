@@ -1,24 +1,38 @@
-"""The shipped models: which there are, what their names say, and the one object of each that all visitors share."""
+"""The models: which there are, what they read, and the one object of each that all visitors share.
+
+Beside the shipped ones a visitor may have models of their own, trained here: only their session knows these names.
+"""
 
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 import model
+from app.session.own import own_models
 from model import checkpoint
 from model.alignment import words
+from model.analysis.what_if import alter
 from model.checkpoint import CheckpointError
-from model.translator import Atlas
+from model.practice.order import ALTERED
+from model.tokenizer import Token
+from model.translator import Atlas, Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def models() -> tuple[str, ...]:
-    """The names of the shipped models."""
-    return model.available()
+    """The names of the shipped models, and of those that this visitor has trained."""
+    return (*model.available(), *own_models())
+
+
+def folder_of(name: str) -> Path:
+    """Where the files of a model are."""
+    return own_models().get(name) or checkpoint.SHIPPED / name
 
 
 def default_model(language: str, written: str) -> str:
@@ -31,7 +45,13 @@ def default_model(language: str, written: str) -> str:
 
 
 def reads(name: str, written: str) -> bool:
-    """Whether a text may be in the source language of a model. Chinese is told from other writing, not English from French."""
+    """Whether a text may be in the source language of a model. Chinese is told from other writing, not English from French.
+
+    Of a model whose words are all known, whether most words of the text are among them.
+    """
+    if known_words(name):
+        tokens = load(name).tokenizers.source.encode(written[:1000]) if loaded([name]) else ()
+        return 2 * sum(token.unknown for token in tokens) <= len(tokens)
     share = words.chinese_share(written[:1000])  # the rest of a long text is not asked
     return share is None or (share > 0 if languages(name)[0] == "zh" else share <= 0.5)
 
@@ -43,7 +63,12 @@ def reader(name: str, written: str) -> str:
 
 
 def languages(name: str) -> tuple[str, ...]:
-    """The languages of a model, from its name: source and target of "en-fr" and "en-fr-rotary", the one of "en-lm"."""
+    """The languages of a model: source and target, or the one of a language model.
+
+    The card says them; where it does not, the name: "en-fr" and "en-fr-rotary", "en-lm".
+    """
+    if said := _card(name, _state(name)).get("languages"):
+        return tuple(str(said[side]) for side in ("source", "target", "text") if side in said)
     source, _, rest = name.partition("-")
     return (source,) if writes_on(name) else (source, rest.partition("-")[0])
 
@@ -53,31 +78,70 @@ def writes_on(name: str) -> bool:
     return name.split("-")[1:2] == ["lm"]
 
 
-@st.cache_resource(show_spinner=False)
+def known_words(name: str) -> bool:
+    """Whether the vocabulary of a model is closed: a small language whose words are all known."""
+    return bool(_card(name, _state(name)).get("closed_vocabulary", False))
+
+
+def unknown(atlas: Atlas, written: str) -> tuple[Token, ...]:
+    """The pieces of a text that the model has no id for, each once."""
+    found = {token.text: token for token in atlas.tokenizers.source.encode(written) if token.unknown}
+    return tuple(found.values())
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _card(name: str, state: tuple[tuple[str, int, int], ...]) -> dict[str, Any]:
+    """The card of a model whose files are in this state; empty if it cannot be read, which loading the model tells."""
+    try:
+        return checkpoint.load_card(folder_of(name))
+    except CheckpointError:
+        return {}
+
+
 def load(name: str) -> Atlas:
     """The model of this name, one object for all visitors; raises CheckpointError, and then tries again the next time."""
+    own = own_models().get(name)
+    return _load(name) if own is None else _load_own(name, own)
+
+
+@st.cache_resource(show_spinner=False)
+def _load(name: str) -> Atlas:
     return model.load(name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _load_own(name: str, folder: Path) -> Atlas:
+    """A visitor's model, with what was left out in its training left out again."""
+    atlas = replace(model.load(folder), name=name)
+    if isinstance(atlas, Translator):
+        alter(atlas.model, [what for what in atlas.card["architecture"]["without"] if what in ALTERED])
+    return atlas
 
 
 def loaded(names: Sequence[str]) -> dict[str, Atlas]:
     """Those of the models that can be loaded: a damaged one is told on its page and does not hide the others."""
-    return {name: load(name) for name in names if _loads(name, _state(name))}
+    return {name: load(name) for name in names if not damage(name)}
+
+
+def damage(name: str) -> str:
+    """Why a model cannot be loaded, for the visitor; empty if it can be."""
+    return _damage(name, _state(name))
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _loads(name: str, state: tuple[tuple[str, int, int], ...]) -> bool:
-    """Whether a model can be loaded whose files are in this state: a damaged one is not read again until they change."""
+def _damage(name: str, state: tuple[tuple[str, int, int], ...]) -> str:
+    """The same of a model whose files are in this state: a damaged one is not read again until they change."""
     try:
         load(name)
-    except CheckpointError:
-        return False
-    return True
+    except CheckpointError as error:
+        return without_folder(str(error))
+    return ""
 
 
 def _state(name: str) -> tuple[tuple[str, int, int], ...]:
     """What tells the files of a model from others that may take their place: names, sizes, times."""
     found = []
-    for path in sorted((checkpoint.SHIPPED / name).glob("*")):
+    for path in sorted(folder_of(name).glob("*")):
         with suppress(OSError):  # gone in between
             known = path.stat()
             found.append((path.name, known.st_size, known.st_mtime_ns))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from app.session.address import put, settle
 from app.session.selection import current
 from model.translator import Atlas, LanguageModel
 
@@ -37,7 +38,7 @@ def attentions(atlas: Atlas) -> tuple[str, ...]:
 
 
 def place(atlas: Atlas) -> Place:
-    """Where the visitor looks: what the URL says, else where they looked last, else the head that aligns produced words."""
+    """Where the visitor looks: what the URL says, else where they looked last, else the head that aligns best."""
     before: Place | None = st.session_state.get(_PLACE)
     first = before or _first_place(atlas)
     url = {name: st.query_params.get(name, "") for name in ("attention", "layer", "head")}
@@ -59,7 +60,15 @@ def look_at(where: Place) -> None:
     """Look at another place from now on; for callbacks of widgets and components."""
     st.session_state[_PLACE] = where
     for name, value in where.parameters().items():
-        st.query_params[name] = value
+        put(name, value)
+
+
+def move(atlas: Atlas, **changed: object) -> Place:
+    """Change the attention, layer or head that is looked at, and leave the others; for callbacks of widgets."""
+    settle()
+    where = checked_place(atlas, **{**place(atlas).parameters(), **changed})
+    look_at(where)
+    return where
 
 
 def go(page: str, where: Place | None = None, **parameters: str) -> None:
@@ -73,6 +82,8 @@ def _first_place(atlas: Atlas) -> Place:
     for entry in atlas.card.get("guided", ()):
         if entry.get("row") == "produced":
             return Place(ATTENTIONS[-1], int(entry["layer"]), int(entry["head"]))
+    if exact := atlas.card.get("exact"):
+        return Place(ATTENTIONS[-1], int(exact["layer"]), int(exact["head"]))
     return Place(attentions(atlas)[-1], atlas.config.decoder_layers - 1, 0)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import streamlit as st
 
 from app import text as texts
-from app.session.loading import default_model, languages, models, reads, writes_on
+from app.session.address import put, settle
+from app.session.loading import default_model, known_words, languages, models, reads, writes_on
 from app.session.sentences import examples, first_example
 
 MAX_LINK = 4_000  # characters of a sentence that still stands in the URL; what can be shown is far shorter
@@ -67,6 +68,7 @@ def current() -> Selection:
 
 def select(**changes: Any) -> None:
     """Change the selection; for callbacks of widgets, which run before the page does."""
+    settle()
     selection: Selection = st.session_state[_SELECTION]
     changed = replace(selection, **{"asked": "", **changes})
     if (changed.model, changed.text, changed.beam) != (selection.model, selection.text, selection.beam):
@@ -79,6 +81,8 @@ def select(**changes: Any) -> None:
 def _fits(selection: Selection, name: str) -> bool:
     """Whether the text can stay when this model is chosen: not in another language, not an example made for the other family."""
     before, written = selection.model, selection.text
+    if known_words(name):
+        return reads(name, written)
     if writes_on(before) != writes_on(name):
         made_for = {example.source for example in examples(before, texts.DEFAULT_LANGUAGE)}
         return written not in made_for and reads(name, written)
@@ -107,9 +111,8 @@ def _write_url(selection: Selection) -> None:
     present = {name: st.query_params[name] for name in _PARAMETERS if name in st.query_params}
     if present == wanted:
         return
-    for name in present.keys() - wanted.keys():
-        del st.query_params[name]
-    st.query_params.update(wanted)  # ours alone: a parameter that is bound to a widget may not be set, not even to what it is
+    for name in {**present, **wanted}:  # ours alone: one that is bound to a widget may not be set, not even to what it is
+        put(name, wanted.get(name))
 
 
 def _browser_language() -> str:

@@ -16,6 +16,9 @@ LEFT_OUT = ("warmup", "scale", "positions", "residual", "mask")
 """What may be left out, each by its name: warm-up of the rate, the factor sqrt(d_model), positions, the way around sublayers, the
 causal mask."""
 
+ALTERED = ("scale", "residual", "mask")
+"""Those of them that no setting of a model says: its modules are altered (`model.analysis.what_if.alter`)."""
+
 CHECKS = 16  # times at which a training is measured and its weights are kept, dense early
 BATCH_TOKENS = 700  # about 64 pairs
 
@@ -67,7 +70,7 @@ class Order:
     @property
     def altered(self) -> tuple[str, ...]:
         """What the modules must be altered for: no setting of a model says it."""
-        return tuple(name for name in self.without if name in ("scale", "residual", "mask"))
+        return tuple(name for name in self.without if name in ALTERED)
 
     def config(self, tokenizers: Tokenizers) -> ModelConfig:
         """The model that is to be trained; feed-forward layers are twice as wide as it, and nothing is dropped."""

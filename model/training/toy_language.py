@@ -95,6 +95,34 @@ def draw(chance: random.Random, shortest: int, longest: int) -> Written:
             return sentence(clauses)
 
 
+def read(words: Sequence[str]) -> Written | None:
+    """The sentence that these English words make, with its translation; None where they are no sentence of the language."""
+    made, at = [], 0
+    while True:
+        subject = _read_phrase(words[at:])
+        verb = at + len(subject) if subject else at
+        thing = _read_phrase(words[verb + 1 :])
+        if subject is None or thing is None or words[verb] not in VERBS:
+            return None
+        made.append(clause(subject, words[verb], thing))
+        at = verb + 1 + len(thing)
+        if at == len(words):
+            return sentence(made)
+        if words[at] != AND[0]:
+            return None
+        at += 1
+
+
+def _read_phrase(words: Sequence[str]) -> NounPhrase | None:
+    """The noun phrase that these words begin with."""
+    place = 1
+    while place < len(words) and words[place] in ADJECTIVES:
+        place += 1
+    if place >= len(words) or words[0] not in ARTICLES or words[place] not in NOUNS:
+        return None
+    return NounPhrase(words[0], tuple(words[1:place]), words[place])
+
+
 def _clause(chance: random.Random) -> Written:
     return clause(_noun_phrase(chance), chance.choice(list(VERBS)), _noun_phrase(chance))
 

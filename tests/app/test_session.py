@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from app import session
+from model.training import toy_language
 from tests.app.conftest import OpenApp, said
 
 
@@ -199,3 +200,34 @@ def test_doubts_are_told_with_the_numbers_and_the_threshold_that_they_come_from(
     assert -own.score / len(own.produced) >= 2 * usual
     assert session.doubts(session.Selection("en", "en-fr", unsure.text, "Bonjour.")) == []  # nobody's doubt but the writer's
     assert session.doubts(session.Selection("en", "en-fr", "  ")) == []
+
+
+class TestASmallLanguage:
+    """The toy: a closed vocabulary, languages from its card, a sentence of its own when the visitor's is not in it."""
+
+    def test_it_opens_with_a_sentence_of_its_own(self, open_app: OpenApp) -> None:
+        app = open_app(model="toy", lang="en")
+        assert app.query_params["text"] == session.first_example("toy") == "the red cat sees a dog"
+        assert session.languages("toy") == ("en", "art")
+        assert not app.warning
+
+    def test_other_texts_are_told_word_by_word_and_another_model_is_offered(self) -> None:
+        atlas = session.load("toy")
+        assert session.remarks(atlas, "the cat sees a dog") == []
+        (remark,) = session.remarks(atlas, "the cat sees a unicorn .")
+        assert (remark.values["words"], remark.values["count"], remark.model) == ("unicorn .", 2, "")
+        (remark,) = session.remarks(atlas, "I love you.")
+        assert remark.model == "en-fr"
+
+    def test_a_text_of_another_model_does_not_stay(self, open_app: OpenApp) -> None:
+        app = open_app(model="en-fr", lang="en", text="I love you.")
+        app.selectbox(key="model").select("toy").run()
+        assert app.query_params["text"] == session.first_example("toy")
+        app.selectbox(key="model").select("en-fr").run()
+        assert app.query_params["text"] == session.first_example("toy"), "English it is"
+
+    def test_our_translations_follow_its_rules(self) -> None:
+        for source, reference in session.example_pairs("toy"):
+            written = toy_language.read(source.split())
+            assert written is not None, source
+            assert " ".join(written.target) == reference

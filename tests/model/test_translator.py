@@ -245,5 +245,6 @@ class TestShipped:
         assert sum(path.stat().st_size for path in folder.iterdir()) < 20e6
         card = model.checkpoint.load_card(folder)
         measured = ("perplexity",) if card["architecture"]["kind"] == "decoder-only" else ("bleu", "chrf")
-        for part, keys in (("data", ("name", "licence")), ("training", ("command",)), ("quality", measured)):
+        quality = ("exact", ("match", "alignment")) if card.get("closed_vocabulary") else ("quality", measured)
+        for part, keys in (("data", ("name", "licence")), ("training", ("command",)), quality):
             assert all(card[part].get(key) for key in keys), part

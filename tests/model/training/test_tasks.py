@@ -90,6 +90,19 @@ def test_the_toy_language_by_its_grammar(seed: int, shortest: int, more: int) ->
     assert re.fullmatch(rf"{clause}(?: {AND[1]} {clause})*", " ".join(made.target))
 
 
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), wrong=st.integers(0, 40), word=st.sampled_from(["the", "cat", "red", "sees", "and", "fly"]))
+def test_what_is_drawn_can_be_read_and_what_is_read_is_a_sentence(seed: int, wrong: int, word: str) -> None:
+    made = toy_language.draw(random.Random(seed), 5, 14)
+    assert toy_language.read(made.source) == made
+    changed = list(made.source)
+    changed[wrong % len(changed)] = word
+    again = toy_language.read(changed)
+    assert again is None or again.source == tuple(changed)
+    assert toy_language.read(changed[:-1]) is None
+    assert toy_language.read([]) is None
+
+
 def test_words_of_the_toy_language_are_told_apart() -> None:
     words = [*CONTENT.values(), SUBJECT, OBJECT]
     assert len(set(words)) == len(words) == len(CONTENT) + 2

@@ -49,12 +49,6 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
 def stage(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
-    chosen(selection, atlas, trace)
-
-
-@st.fragment
-def chosen(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
-    session.begin_run()
     with st.container(key="stage"):
         training_smoothing.row(selection, atlas, trace)
 

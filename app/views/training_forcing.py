@@ -5,7 +5,8 @@ import streamlit as st
 from app import session
 from app.text import text
 from app.views import html
-from model.analysis import forcing
+from app.views.training_place import SMOOTHING
+from model.analysis import forcing, smoothing
 from model.trace import Trace
 
 ATTEMPT = "forcing_attempt"
@@ -14,7 +15,7 @@ ATTEMPT = "forcing_attempt"
 def draw(selection: session.Selection, trace: Trace) -> None:
     """What each row is fed, asked for and may see, with its loss; then the stop-watch."""
     html.prose("training.forcing_idea", rows=len(trace.target))
-    losses = session.measured(forcing.losses, selection)
+    losses = session.measured(smoothing.losses, selection, SMOOTHING, "uniform").plain
     html.table(
         {
             text("training.row"): "number",
@@ -31,7 +32,7 @@ def draw(selection: session.Selection, trace: Trace) -> None:
                 html.Ours(text("training.sees_to", row=row) if row else text("training.sees_first")),
                 html.number(loss, 4),
             )
-            for row, (read, produced, loss) in enumerate(zip(trace.target, trace.produced, losses.forced, strict=True))
+            for row, (read, produced, loss) in enumerate(zip(trace.target, trace.produced, losses, strict=True))
         ],
         text("training.rows_caption"),
     )

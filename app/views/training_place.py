@@ -73,7 +73,7 @@ def row_name(trace: Trace, row: int) -> str:
 
 def decimal(name: str, low: float, high: float, default: float) -> float:
     """What the widget `name` holds, else what the URL says, if it lies between these; the widget takes it from there."""
-    found = st.session_state.get(name)
+    found = linked.held(name)
     if found is None:
         try:
             found = float(st.query_params.get(name, "")[:20])
@@ -87,13 +87,11 @@ def decimal(name: str, low: float, high: float, default: float) -> float:
 def keep(name: str, default: float) -> Callable[[], None]:
     """A callback for the widget `name` that writes its number into the URL, 0 as well, and takes the default out of it."""
 
-    def write() -> None:
-        if st.session_state[name] == default:
-            st.query_params.pop(name, None)
-        else:
-            st.query_params[name] = str(st.session_state[name])
+    def put() -> None:
+        found = st.session_state[name]
+        linked.write(name, None if found == default else str(found))
 
-    return write
+    return put
 
 
 def scientific(value: float, digits: int = STRIKING) -> str:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import session
 from app.components.curves import Chart, Series, curves, pack
+from app.components.curves.payload import Mark
 from app.text import section, text
 from app.views import html, linked, picture
 from app.views.training_place import decimal, keep, scientific
@@ -75,6 +76,11 @@ def chart(selection: session.Selection, trace: Trace, setting: Setting, last: in
         [f"{step:,}" for step in steps],
         places=[float(step) for step in steps],
         marked=steps.index(min(setting.warmup, last)),
+        marks=[
+            Mark(float(step), text(f"training.mark_{name}"))
+            for name, step in (("warmup", setting.warmup), ("paper", paper.warmup))
+            if step <= last
+        ],
         path="model.training.schedule",
     )
     curves(pack(drawn, text=section("curves"), caption=picture.caption(selection, trace), name="rates"), key="picture_rates")

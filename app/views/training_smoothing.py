@@ -151,21 +151,24 @@ def floors(atlas: Atlas) -> None:
 def overconfidence(selection: session.Selection, trace: Trace) -> None:
     """The published curve: more certain is better only up to the target."""
     points = range(1, smoothing.MOST_CERTAIN + 1)
-    found = [smoothing.overconfidence(x) for x in points]
+    certain, penalties = smoothing.overconfidence(points)
     html.prose("training.certain_idea")
     chart = Chart(
         text("training.certain_title"),
         text("training.certain_axis"),
         text("training.divergence"),
-        (Series(text("training.divergence"), [penalty for _, penalty in found]),),
-        [text("training.certain_point", x=x, right=html.number(right, 4)) for x, (right, _) in zip(points, found, strict=True)],
+        (Series(text("training.divergence"), penalties),),
+        [text("training.certain_point", x=x, right=html.number(right, 4)) for x, right in zip(points, certain, strict=True)],
         places=[float(x) for x in points],
-        marked=26,
+        marked=penalties.index(min(penalties)),
         path="model.analysis.smoothing.overconfidence",
     )
     curves(pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name="certain"), key="picture_certain")
     html.table(
         {text("training.certain_x"): "number", text("training.certain_right"): "number", text("training.divergence"): "number"},
-        [(x, html.number(found[x - 1][0], 4), html.number(found[x - 1][1], 6)) for x in smoothing.PUBLISHED],
+        [
+            (x, html.number(right, 4), html.number(penalty, 6))
+            for x, right, penalty in zip(smoothing.PUBLISHED, *smoothing.overconfidence(smoothing.PUBLISHED), strict=True)
+        ],
         text("training.certain_caption"),
     )

@@ -5,6 +5,7 @@ import streamlit as st
 from app import session
 from app.text import text
 from app.views import html, linked
+from app.views.training_place import keep
 from model.analysis import lens, tying
 from model.analysis.vocabulary import Side
 from model.config import paper_base
@@ -74,13 +75,13 @@ def nearest(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     session.begin_run()
     html.heading("training.nearest_title")
     html.prose("training.nearest_idea")
-    side = _side(atlas)
-    tokens = trace.tokens(side)
-    first = min(1, len(tokens) - 1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="tied_choices"):
+        side = _side(atlas)
+        tokens = trace.tokens(side)
+        first = min(1, len(tokens) - 1)
         at = linked.number("tied_token", range(len(tokens)), first)
         st.selectbox(
-            text("training.choose_token"), range(len(tokens)), key="tied_token", on_change=linked.remember("tied_token", first),
+            text("training.choose_token"), range(len(tokens)), key="tied_token", on_change=keep("tied_token", first),
             format_func=lambda position: text("training.token_name", position=position, token=tokens[position].label),
         )  # fmt: skip
     found = session.measured_model(tying.nearest, selection.model, side, tokens[at].id)

@@ -1,6 +1,7 @@
 """The loss of rows of a trace against smoothed targets: what is asked for, what is predicted, and the least loss there can be."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -164,19 +165,19 @@ def row(atlas: Atlas, trace: Trace, at: int, smoothing: float, convention: Conve
     )
 
 
-def overconfidence(x: float, smoothing: float = 0.1) -> tuple[float, float]:
-    """The probability of the right class, and how far the prediction is from the target (Kullback-Leibler, in nats).
+def overconfidence(certain: Sequence[float], smoothing: float = 0.1) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """For each x the probability of the right class, and how far the prediction is from the target (Kullback-Leibler, in nats).
 
     Five classes, padding the first; x / (x + 3) goes to the right one, 1 / (x + 3) to each of three others, and 1e-9 of it to
     padding, which the target ("without_padding") leaves out (after Rush 2018, The Annotated Transformer).
     """
-    if not x > 0:
-        raise ValueError(f"x={x} is no share of a prediction; give more than 0")
-    target = targets(torch.tensor(1), CLASSES, smoothing, "without_padding")
-    of_right = x / (x + 3) - ALMOST_NOTHING
-    guess = torch.tensor([ALMOST_NOTHING, of_right, *[1 / (x + 3)] * 3], dtype=torch.float64)
-    divergence = float(cross_entropy(target, guess.log()) - entropy(target))
-    return of_right, max(0.0, divergence)  # never negative, but for the rounding of the target to float32
+    if not all(x > 0 for x in certain):
+        raise ValueError(f"x={min(certain)} is no share of a prediction; give more than 0")
+    target, x = targets(torch.tensor(1), CLASSES, smoothing, "without_padding"), torch.tensor(certain, dtype=torch.float64)
+    right = x / (x + 3) - ALMOST_NOTHING
+    guess = torch.stack((torch.full_like(x, ALMOST_NOTHING), right, *[1 / (x + 3)] * 3), dim=-1)
+    divergence = cross_entropy(target, guess.log()) - entropy(target)
+    return tuple(right.tolist()), tuple(divergence.clamp(min=0).tolist())  # below 0 by the rounding of the target alone
 
 
 @dataclass(frozen=True)

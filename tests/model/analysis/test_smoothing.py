@@ -115,12 +115,12 @@ def test_published_floors_and_shares(atlas: Translator) -> None:
 
 def test_published_penalty_of_overconfidence() -> None:
     published = [0.951350, 0.550661, 0.196003, 0.057679, 0.004391, 0.000000, 0.014527, 0.054421]
-    assert [smoothing.overconfidence(x)[1] for x in smoothing.PUBLISHED] == pytest.approx(published, abs=2e-6)
-    curve = [smoothing.overconfidence(x)[1] for x in range(1, smoothing.MOST_CERTAIN + 1)]
-    assert curve.index(min(curve)) + 1 == 27
-    assert smoothing.overconfidence(27)[0] == pytest.approx(0.9)
+    assert smoothing.overconfidence(smoothing.PUBLISHED)[1] == pytest.approx(published, abs=2e-6)
+    certain, penalties = smoothing.overconfidence(range(1, smoothing.MOST_CERTAIN + 1))
+    assert penalties.index(min(penalties)) + 1 == 27
+    assert certain[26] == pytest.approx(0.9)
     with pytest.raises(ValueError, match="x=0 is no share"):
-        smoothing.overconfidence(0)
+        smoothing.overconfidence([3, 0])
 
 
 def test_padding_has_no_say(atlas: Translator, trace: Trace) -> None:

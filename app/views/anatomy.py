@@ -19,7 +19,6 @@ import streamlit as st
 from app import session
 from app.text import numbered, text
 from app.views import examples, html
-from model.checkpoint import CheckpointError
 from model.trace import Trace
 from model.translator import Atlas
 
@@ -37,6 +36,8 @@ ORDER = (
     "masks",
     "three_attentions",
     "layers",
+    "training",
+    "cost",
     "families",
 )
 
@@ -67,8 +68,8 @@ class Export:
 
     file_name: str
     content: Callable[[], bytes]
-
     note: str = "page.export_note"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -149,15 +150,15 @@ def show(page: Anatomy) -> None:
 
 def model_of(selection: session.Selection, name: str) -> Atlas | None:
     """The chosen model. If it cannot be loaded, the page `name` says which file is to blame and what to do, and is done."""
-    try:
+    damage = session.damage(selection.model)
+    if not damage:
         return session.load(selection.model)
-    except CheckpointError as error:
-        begin(name)
-        if session.models():
-            html.notice("error", "errors.checkpoint", name=selection.model, reason=session.without_folder(str(error)))
-        else:
-            html.notice("error", "errors.no_models")
-        return None
+    begin(name)
+    if session.models():
+        html.notice("error", "errors.checkpoint", name=selection.model, reason=damage)
+    else:
+        html.notice("error", "errors.no_models")
+    return None
 
 
 def begin(name: str) -> None:

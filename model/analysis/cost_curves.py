@@ -1,8 +1,10 @@
 """How the costs of one layer grow with the length, and where layers stand under the roof of a machine."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model import cost
+from model.analysis.machine import Timed
 from model.config import ModelConfig
 
 LONG = 131_072  # "128 k"
@@ -34,6 +36,35 @@ def growth(config: ModelConfig, length: int, bytes_per_number: int) -> Growth:
         tuple(cost.attention_bytes(config, n, n, bytes_per_number=bytes_per_number) for n in lengths),
         tuple(cost.fused_bytes(config, n) for n in lengths),
     )
+
+
+def shares(parts: Mapping[str, int]) -> dict[str, float]:
+    """What each part makes of the whole, in percent."""
+    total = sum(parts.values()) or 1
+    return {name: 100 * value / total for name, value in parts.items()}
+
+
+def mebi(value: int) -> float:
+    """Bytes as MiB."""
+    return value / 2**20
+
+
+def reading(timed: Timed | None, name: str) -> float | None:
+    """The milliseconds or the MiB ("mebi") of a measurement, None while there is none."""
+    if timed is None:
+        return None
+    return mebi(timed.bytes) if name == "mebi" else timed.milliseconds
+
+
+def less_base(rows: Sequence[cost.Printed]) -> list[tuple[float, int]]:
+    """Millions by which each row of Table 3 differs from its first: counted, and as printed."""
+    base = rows[0]
+    return [((row.counted - base.counted) / 1e6, row.millions - base.millions) for row in rows]
+
+
+def gibi(value: int) -> float:
+    """Bytes as GiB."""
+    return value / 2**30
 
 
 def named_lengths(config: ModelConfig, length: int) -> tuple[int, ...]:

@@ -46,6 +46,11 @@ class Timed:
     bytes: int
     flops: int
 
+    @property
+    def rate(self) -> float:
+        """Reached: 10^9 operations a second."""
+        return self.flops / self.milliseconds / 1e6 if self.milliseconds else 0.0
+
 
 class FusedAttention(MultiHeadAttention):
     """The same attention by PyTorch's fused kernel, which never holds all weights: nothing is there to be looked at."""

@@ -16,7 +16,7 @@ from model.cost.counts import (
     parameters_by_part,
 )
 from model.cost.layer import Work, crossing, fused_bytes, layer_flops, prefill, square_share, step
-from model.cost.machines import PRECISIONS, Machine, RefusedMachineError, Roof, checked_machine, machines, roof
+from model.cost.machines import PRECISIONS, Machine, RefusedMachineError, Roof, checked_machine, machines, number_of, roof
 from model.cost.paper import Printed, Training, table_3, training
 from model.cost.public_models import PublicModel, public_models
 
@@ -43,6 +43,7 @@ __all__ = [
     "layer_flops",
     "machines",
     "memory_by_part",
+    "number_of",
     "of_attention",
     "of_feed_forward",
     "of_norm",

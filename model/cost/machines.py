@@ -92,6 +92,14 @@ def checked_machine(name: str, figures: Mapping[str, object]) -> Machine:
     return Machine(name, "own", found["fp32"] or 0.0, found["bf16"], found["fp8"], found["bandwidth"] or 0.0, "")
 
 
+def number_of(written: object) -> float:
+    """A number that somebody typed, with a comma or a point; not a number (NaN) if it is none."""
+    try:
+        return float(str(written).strip().replace(",", ".") or "0")
+    except ValueError:
+        return math.nan
+
+
 def roof(machine: Machine, precision: str, flops: float, bytes_moved: float) -> Roof:
     """min(peak, intensity x bandwidth), and the time: whatever takes longer, the arithmetic or the memory."""
     peak = machine.peak(precision)

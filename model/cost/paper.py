@@ -82,6 +82,10 @@ class Training:
         """Three times the forward pass of `model.cost.flops` (the backward pass takes about two more), pairs of this length."""
         return 3.0 * flops(self.config, length, length) * BATCH_TOKENS / length * self.steps
 
+    def used(self, length: int) -> float:
+        """The share of the printed operations that the count needs."""
+        return self.by_count(length) / self.printed
+
 
 def training() -> tuple[Training, Training]:
     """Base: 100,000 steps, 12 hours. Big: 300,000 steps, 3.5 days. Both on one machine with eight P100."""

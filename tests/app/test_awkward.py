@@ -26,6 +26,19 @@ PARAMETERS = {
     "masks": ("mask", "scope", "kind", "third", "hidden", "side", "batch_sentence", "forget"),
     "three_attentions": ("purpose", "step", "cell"),
     "layers": ("stack", "sublayer", "token", "unit", "depth", "gradient", "curves", "memory", "batch_norm", "lens_all"),
+    "training": (
+        "loss_row",
+        "smoothing",
+        "convention",
+        "width",
+        "warmup",
+        "factor",
+        "last",
+        "updates",
+        "tied_side",
+        "tied_token",
+        "mistake",
+    ),
 }
 
 

@@ -3,11 +3,12 @@
 The rest of the app says `from app import session` and uses the names below; the files of this folder are its own affair.
 """
 
+from app.session.address import put, settle
 from app.session.card import card_facts
 from app.session.computed import measured, measured_model, trace, translation, wrote
 from app.session.limits import MAX_CHARACTERS, MAX_TOKENS, Remark, longest_words, refused, remarks
-from app.session.loading import languages, load, loaded, models, without_folder, writes_on
-from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, look_at, place
+from app.session.loading import damage, languages, load, loaded, models, writes_on
+from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, look_at, move, place
 from app.session.selection import BEAMS, Selection, begin_run, current, select
 from app.session.sentences import Example, example_pairs, examples, first_example
 from app.session.start import warm_up
@@ -30,6 +31,7 @@ __all__ = [
     "card_facts",
     "checked_place",
     "current",
+    "damage",
     "doubts",
     "example_pairs",
     "examples",
@@ -44,14 +46,16 @@ __all__ = [
     "measured",
     "measured_model",
     "models",
+    "move",
     "place",
+    "put",
     "refused",
     "remarks",
     "select",
+    "settle",
     "trace",
     "translation",
     "warm_up",
-    "without_folder",
     "writes_on",
     "wrote",
 ]

@@ -94,8 +94,7 @@ def _choice(
     st.session_state[key] = place[name]
 
     def change() -> None:
-        changed = {**place, name: st.session_state[key]}
-        session.look_at(session.checked_place(atlas, changed["attention"], changed["layer"], changed["head"]))
+        session.move(atlas, **{name: st.session_state[key]})
 
     st.segmented_control(
         text(f"attention_map.{name}"),

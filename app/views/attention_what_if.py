@@ -49,7 +49,8 @@ def chosen_variant() -> tuple[str, str]:
     st.session_state[key] = asked if asked in names else variants.VARIANTS[0]
 
     def keep() -> None:
-        st.query_params["variant"] = st.session_state[key]
+        session.settle()
+        session.put("variant", st.session_state[key])
 
     chosen = st.segmented_control(
         text("attention_what_if.variant"),

@@ -9,6 +9,7 @@ import streamlit as st
 from app import session
 from app.components.matrices import Axis
 from app.text import text
+from app.views import linked
 from model.analysis.ablation import Head
 from model.trace import Trace
 from model.translator import Atlas
@@ -18,9 +19,7 @@ LOOK = "look"  # of the link; the picture above keeps attention, layer and head 
 
 def choose(atlas: Atlas, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
     """Buttons for these coordinates, and where they stand: at first where the picture, or another page, was left."""
-    first = session.place(atlas)
-    attention, layer, head = (st.query_params.get(LOOK, "").rsplit(".", 2) + [""] * 3)[:3]
-    place = session.checked_place(atlas, attention, layer, head) if attention in session.attentions(atlas) else first
+    place = looked(atlas)
     encoder = place.attention.startswith("encoder")
     counts = {
         "layer": atlas.config.encoder_layers if encoder else atlas.config.decoder_layers,
@@ -29,18 +28,26 @@ def choose(atlas: Atlas, prefix: str, names: Sequence[str] = ("attention", "laye
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{prefix}_place"):
         for name in names:
             options = session.attentions(atlas) if name == "attention" else tuple(range(counts[name]))
-            _buttons(prefix, name, options, place)
+            _buttons(atlas, prefix, name, options, place)
     return place
 
 
-def _buttons(prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
+def looked(atlas: Atlas) -> session.Place:
+    """The head of the link, else that of the picture above."""
+    attention, layer, head = (st.query_params.get(LOOK, "").rsplit(".", 2) + [""] * 3)[:3]
+    known = attention in session.attentions(atlas)
+    return session.checked_place(atlas, attention, layer, head) if known else session.place(atlas)
+
+
+def _buttons(atlas: Atlas, prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
     """One coordinate; the widget shows what the link says, and changes it."""
     key = f"{prefix}_{name}"
     st.session_state[key] = getattr(place, name)
 
     def change() -> None:
-        chosen = replace(place, **{name: st.session_state[key]})
-        st.query_params[LOOK] = f"{chosen.attention}.{chosen.layer}.{chosen.head}"
+        session.settle()
+        chosen = replace(looked(atlas), **{name: st.session_state[key]})
+        session.put(LOOK, f"{chosen.attention}.{chosen.layer}.{chosen.head}")
 
     st.segmented_control(
         text(f"attention_map.{name}"), options, key=key, required=True, format_func=option_name, on_change=change
@@ -49,13 +56,11 @@ def _buttons(prefix: str, name: str, options: Sequence[str | int], place: sessio
 
 def choice(label: str, name: str, names: Mapping[str, str]) -> str:
     """One of the options, the first unless the link says another; links hold ids, which are the same in every language."""
-    options, asked = list(names), st.query_params.get(name, "")
-    st.session_state[name] = asked if asked in options else options[0]
-
-    def change() -> None:
-        st.query_params[name] = st.session_state[name]
-
-    chosen = st.segmented_control(label, options, key=name, required=True, format_func=names.__getitem__, on_change=change)
+    options = list(names)
+    linked.chosen(name, options, options[0])
+    chosen = st.segmented_control(
+        label, options, key=name, required=True, format_func=names.__getitem__, on_change=linked.remember(name, options[0])
+    )
     return chosen or options[0]
 
 
@@ -65,6 +70,7 @@ def choices(label: str, name: str, names: Mapping[str, str], placeholder: str) -
     st.session_state[name] = [option for option in names if option in asked]
 
     def change() -> None:
+        session.settle()
         st.query_params[name] = st.session_state[name]
 
     return st.multiselect(label, list(names), key=name, format_func=names.__getitem__, placeholder=placeholder, on_change=change)

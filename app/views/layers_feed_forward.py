@@ -135,7 +135,8 @@ def choose_unit(atlas: Atlas, trace: Trace, where: Spot) -> int:
     st.session_state["memory_unit"] = min(asked, atlas.config.d_ff - 1)
 
     def keep() -> None:
-        st.query_params["unit"] = str(st.session_state["memory_unit"])
+        session.settle()
+        session.put("unit", str(st.session_state["memory_unit"]))
 
     chosen: int = st.number_input(
         text("layers.memory_choose", last=atlas.config.d_ff - 1, strongest=most),

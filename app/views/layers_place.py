@@ -1,6 +1,6 @@
 """Which residual connection and which position the page looks at, and the controls that choose them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -8,7 +8,7 @@ import streamlit as st
 from app import session
 from app.components.matrices import Axis
 from app.text import text
-from app.views import html
+from app.views import html, linked
 from model.analysis.residual import CROSS, Station, sublayers
 from model.tokenizer import Token
 from model.trace import Trace
@@ -49,43 +49,39 @@ def spot(atlas: Atlas, trace: Trace) -> Spot:
     place = session.place(atlas)
     stack, _, attention = place.attention.partition(".")
     names = sublayers(trace, stack)
-    asked = st.query_params.get("sublayer", attention)
+    sublayer = linked.chosen("sublayer", names, attention) or attention
     tokens = len(trace.tokens(SIDES[stack]))
-    written = st.query_params.get("token", "")
-    token = int(written) if written.isascii() and written.isdigit() and len(written) < 6 else tokens // 2
-    return Spot(Station(stack, place.layer, names.index(asked if asked in names else attention), names), min(token, tokens - 1))
+    token = linked.number("token", range(tokens), tokens // 2)
+    return Spot(Station(stack, place.layer, names.index(sublayer), names), token)
 
 
 def choose(atlas: Atlas, trace: Trace, where: Spot) -> None:
     """Stack, layer, sublayer, position: each widget shows what the link says, and changes it."""
     layers = {"encoder": atlas.config.encoder_layers, "decoder": atlas.config.decoder_layers}[where.stack]
-    tokens = range(len(trace.tokens(where.side)))
+    stacks = tuple(dict.fromkeys(kind.partition(".")[0] for kind in session.attentions(atlas)))
+    names = where.station.sublayers
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose_spot"):
-        stacks = tuple(dict.fromkeys(kind.partition(".")[0] for kind in session.attentions(atlas)))
-        _choice(atlas, where, "stack", stacks, where.stack, [text(f"layers.stack_{stack}") for stack in stacks])
-        _choice(atlas, where, "layer", range(layers), where.station.layer, [str(layer + 1) for layer in range(layers)])
-        names = where.station.sublayers
-        _choice(atlas, where, "sublayer", names, where.station.sublayer, [sublayer_name(name) for name in names])
-        st.session_state["spot_token"] = where.token
+        st.session_state["spot_stack"], st.session_state["spot_layer"] = where.stack, where.station.layer
+        _choice("stack", "spot_stack", stacks, [text(f"layers.stack_{stack}") for stack in stacks], lambda: _to_stack(atlas))
+        _choice("layer", "spot_layer", range(layers), [str(layer + 1) for layer in range(layers)], lambda: _to_layer(atlas))
+        _choice("sublayer", "sublayer", names, [sublayer_name(name) for name in names], lambda: _keep("sublayer"))
         st.selectbox(
             text("layers.choose_token"),
-            tokens,
-            key="spot_token",
+            range(len(trace.tokens(where.side))),
+            key="token",
             format_func=lambda position: token_name(trace, where.side, position),
-            on_change=lambda: _move(atlas, where, "token", st.session_state["spot_token"]),
+            on_change=lambda: linked.write("token", str(st.session_state["token"])),
         )
 
 
-def _choice(atlas: Atlas, where: Spot, name: str, options: Sequence[object], chosen: object, labels: Sequence[str]) -> None:
-    key = f"spot_{name}"
-    st.session_state[key] = chosen
+def _choice(name: str, key: str, options: Sequence[object], labels: Sequence[str], change: Callable[[], None]) -> None:
     st.segmented_control(
         text(f"layers.choose_{name}"),
         options,
         key=key,
         required=True,
         format_func=dict(zip(options, labels, strict=True)).__getitem__,
-        on_change=lambda: _move(atlas, where, name, st.session_state[key]),
+        on_change=change,
     )
 
 
@@ -94,42 +90,34 @@ def linked_choice(name: str, options: Sequence[str], labels: Sequence[str], firs
 
     `first` is what is chosen at first; None chooses nothing, and lets the visitor take a choice back.
     """
-    asked = st.query_params.get(name)
-    key = f"linked_{name}"
-    st.session_state[key] = asked if asked in options else first
-
-    def keep() -> None:
-        chosen = st.session_state[key]
-        if chosen is None:
-            st.query_params.pop(name, None)
-        else:
-            st.query_params[name] = chosen
-
+    linked.chosen(name, options, first)
     chosen: str | None = st.segmented_control(
         text(f"layers.linked_{name}"),
         options,
-        key=key,
+        key=name,
         required=first is not None,
         format_func=dict(zip(options, labels, strict=True)).__getitem__,
-        on_change=keep,
+        on_change=linked.remember(name, first),
     )
     return chosen
 
 
-def _move(atlas: Atlas, where: Spot, name: str, value: object) -> None:
-    """Look elsewhere: a sublayer and a position are kept where the new place has them."""
-    if value is None:
-        return
-    stack = str(value) if name == "stack" else where.stack
-    layer = value if name == "layer" else where.station.layer
-    sublayer = str(value) if name == "sublayer" else where.station.sublayer
-    before = session.place(atlas)
-    attention = before.attention if before.attention.startswith(stack) else session.ATTENTIONS[0 if stack == "encoder" else -1]
-    session.look_at(session.checked_place(atlas, attention, layer, before.head))
-    st.query_params["sublayer"] = sublayer
-    st.query_params["token"] = str(value if name == "token" else where.token)
-    if name != "token":
-        st.query_params.pop("unit", None)
+def _to_stack(atlas: Atlas) -> None:
+    """To the other stack: its self-attention, or of the decoder cross-attention, which only it has."""
+    stack = str(st.session_state["spot_stack"])
+    there = [kind for kind in session.attentions(atlas) if kind.startswith(stack)]
+    session.move(atlas, attention=there[-1])
+    session.put("unit", None)
+
+
+def _to_layer(atlas: Atlas) -> None:
+    session.move(atlas, layer=st.session_state["spot_layer"])
+    session.put("unit", None)
+
+
+def _keep(name: str) -> None:
+    linked.write(name, st.session_state[name])
+    session.put("unit", None)
 
 
 def token_name(trace: Trace, side: str, position: int) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from app import session
+
 _SEEN = "linked_seen"  # what the URL said of each name when it was last asked or written here
 
 
@@ -24,10 +26,8 @@ def held(name: str) -> Any:
 
 def write(name: str, value: str | None) -> None:
     """Put a widget's choice into the URL, or take it out."""
-    if value is None:
-        st.query_params.pop(name, None)
-    else:
-        st.query_params[name] = value
+    session.settle()
+    session.put(name, value)
     st.session_state.setdefault(_SEEN, {})[name] = value
 
 
@@ -66,6 +66,6 @@ def remember(name: str, default: object) -> Callable[[], None]:
 
     def put() -> None:
         found = st.session_state[name]
-        write(name, str(found) if found and found != default else None)
+        write(name, None if found in (None, "", default) else str(found))
 
     return put

@@ -143,8 +143,7 @@ def _coordinate(atlas: Atlas, place: session.Place, name: str, names: Mapping[An
     st.session_state[key] = getattr(place, name)
 
     def change() -> None:
-        changed = {"attention": place.attention, "layer": place.layer, "head": place.head, name: st.session_state[key]}
-        session.look_at(session.checked_place(atlas, **changed))
+        session.move(atlas, **{name: st.session_state[key]})
 
     st.segmented_control(
         text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=change,

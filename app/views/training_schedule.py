@@ -33,7 +33,8 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
         updates = _whole("updates", LONGEST, UPDATES)
     setting = Setting(width, warmup, factor)
     chart(selection, trace, setting, last, updates)
-    told(setting, own, updates, last)
+    told(setting, updates, last)
+    taught(atlas, own)
     known()
     refused()
 
@@ -86,8 +87,8 @@ def chart(selection: session.Selection, trace: Trace, setting: Setting, last: in
     curves(pack(drawn, text=section("curves"), caption=picture.caption(selection, trace), name="rates"), key="picture_rates")
 
 
-def told(setting: Setting, own: Setting, updates: int, last: int) -> None:
-    """The peak, the first step, this model's own schedule, and what is left of the rate when it is asked for by epoch."""
+def told(setting: Setting, updates: int, last: int) -> None:
+    """The peak, the first step, and what is left of the rate when it is asked for by epoch."""
     html.prose(
         "training.peak",
         warmup=html.Ours(f"{setting.warmup:,}"),
@@ -104,14 +105,22 @@ def told(setting: Setting, own: Setting, updates: int, last: int) -> None:
         highest=html.Ours(scientific(highest)),
         peak=html.Ours(scientific(setting.peak)),
     )
-    html.prose(
-        "training.own_schedule",
-        kind="quiet",
-        width=own.d_model,
-        warmup=html.Ours(f"{own.warmup:,}"),
-        factor=html.Ours(f"{own.factor:g}"),
-        peak=html.Ours(scientific(own.peak)),
-    )
+
+
+def taught(atlas: Atlas, own: Setting) -> None:
+    """How this model was trained, where its card says it."""
+    training = atlas.card.get("training", {})
+    if "steps" in training and "cooldown" in training:
+        html.prose(
+            "training.own_schedule",
+            kind="quiet",
+            width=own.d_model,
+            warmup=html.Ours(f"{own.warmup:,}"),
+            factor=html.Ours(f"{own.factor:g}"),
+            peak=html.Ours(scientific(own.peak)),
+            steps=html.Ours(f"{training['steps']:,}"),
+            cooldown=html.Ours(f"{training['cooldown']:,}"),
+        )
 
 
 def known() -> None:

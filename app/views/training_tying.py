@@ -94,7 +94,7 @@ def nearest(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
         [(lens.word(atlas, id_), id_, html.number(cosine, 4)) for id_, cosine in found.words],
         text("training.nearest_caption"),
     )
-    key = "apart" if found.own is None else "tied" if atlas.config.tie != "none" else "untied"
+    key = "tied" if found.tied else "apart" if found.own is None else "untied"
     html.prose(f"training.nearest_{key}", kind="quiet", token=tokens[at].label, mean=html.Ours(html.number(found.mean, 3)))
 
 

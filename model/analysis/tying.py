@@ -78,24 +78,27 @@ class Nearest:
     """The output words whose rows point most nearly where the embedding of `id` points.
 
     `words` are ids of the target's vocabulary with their cosines, the closest first, the token itself among them; `own` is the
-    place of the token itself, from 1, where it is in that vocabulary under the same id; `mean` is the cosine with all rows.
+    place of the token itself, from 1, where it is in that vocabulary under the same id; `mean` is the cosine with all rows, and
+    `tied` says whether the embedding is one of them.
     """
 
     id: int
     words: tuple[tuple[int, float], ...]
     own: int | None
     mean: float
+    tied: bool
 
 
 def nearest(atlas: Atlas, side: Side, id: int, count: int = NEAREST) -> Nearest:
     """An embedding read by the output matrix, by cosine."""
-    embedding = embedding_of(atlas, side).table.weight.detach()[id].double()
-    rows = functional.normalize(atlas.model.to_logits.weight.detach().double(), dim=-1)
-    cosines = rows @ functional.normalize(embedding, dim=0)
+    table, output = embedding_of(atlas, side).table.weight.detach(), atlas.model.to_logits.weight.detach()
+    rows = functional.normalize(output.double(), dim=-1)
+    cosines = rows @ functional.normalize(table[id].double(), dim=0)
     values, ids = cosines.topk(min(count, len(rows)))
     shared = side == "target" or atlas.tokenizers.source is atlas.tokenizers.target
     own = 1 + int((cosines > cosines[id]).sum()) if shared else None
-    return Nearest(id, tuple(zip(ids.tolist(), values.tolist(), strict=True)), own, float(cosines.mean()))
+    words = tuple(zip(ids.tolist(), values.tolist(), strict=True))
+    return Nearest(id, words, own, float(cosines.mean()), table.data_ptr() == output.data_ptr())
 
 
 @dataclass(frozen=True)

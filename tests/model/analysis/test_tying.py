@@ -66,8 +66,9 @@ def test_the_nearest_outputs_of_an_embedding(atlas: Translator) -> None:
 def test_of_two_vocabularies_no_output_is_the_tokens_own(tmp_path: Path) -> None:
     tiny.save_checkpoint(tmp_path, shared=False)
     loaded = load(tmp_path)
-    assert tying.nearest(loaded, "source", 7).own is None
-    assert tying.nearest(loaded, "target", 7).own == 1
+    apart, own = tying.nearest(loaded, "source", 7), tying.nearest(loaded, "target", 7)
+    assert (apart.own, apart.tied) == (None, False)
+    assert (own.own, own.tied) == (1, True)
 
 
 def test_the_factor_multiplies_the_embedding_and_not_the_output(atlas: Translator) -> None:

@@ -6,6 +6,7 @@ a button that opens the glossary entry. Values are never markup: whatever a user
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
 
 import streamlit as st
@@ -77,7 +78,14 @@ def entries(terms: Iterable[Term]) -> str:
 
 def definition(term: Term) -> str:
     """A glossary entry: the term in both languages, its symbol, its name in the code, one sentence."""
-    other = next(name for name in term.names if name != language())
+    return _definition(term.id, language())
+
+
+@cache
+def _definition(id: str, spoken: str) -> str:
+    """Every page has all entries, most of which nobody opens: each is written once a language."""
+    term = glossary()[id]
+    other = next(name for name in term.names if name != spoken)
     facts = [f'<span lang="{other}">{escape(term.names[other])}</span>']
     if term.symbol:
         facts.append(f'<span class="symbol">{escape(term.symbol)}</span>')

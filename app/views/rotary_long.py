@@ -1,5 +1,7 @@
 """The base and long texts: wavelengths, position interpolation, NTK-style scaling of the base."""
 
+from typing import Any
+
 import streamlit as st
 
 from app import session
@@ -31,7 +33,7 @@ def long_texts(selection: session.Selection, atlas: Atlas) -> None:
         factor = 1.0 if scaling == "none" else float(_choice("factor", FACTORS, "2", {name: f"×{name}" for name in FACTORS}))
     width, length = LARGE if of == "large" else (atlas.config.head_dim, trained_length(atlas))
     chart(selection, width, length, base, scaling, factor)
-    counted: dict[str, object] = {
+    counted: dict[str, Any] = {
         "length": html.Ours(f"{length:,}"),
         "pairs": width // 2,
         "before": rotary.turned_less_than_once(rotary.wavelengths(width), length),

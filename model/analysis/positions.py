@@ -93,6 +93,7 @@ def products(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, 
     return table @ table.T
 
 
+@lru_cache(maxsize=64)
 def by_distance(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, " distance"]:
     """PE(p) . PE(p + k) for k = 0 .. length - 1, the same for every p: the sum of cos(k w_i) over the pairs (float64)."""
     table = sinusoidal(length, d_model, base, dtype=torch.float64)

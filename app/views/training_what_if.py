@@ -8,6 +8,7 @@ from app.text import section, text
 from app.views import html, linked, picture
 from app.views.training_place import scientific
 from model.analysis import schedules_tried, smoothing, tying
+from model.analysis.cheating import BY_CHANCE
 from model.trace import Trace
 from model.translator import Atlas, LanguageModel
 
@@ -32,7 +33,7 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     elif chosen == "perplexity":
         perplexity(selection, trace)
     elif chosen == "shift":
-        shift(selection)
+        shift()
     elif chosen == "factor":
         factor(selection, atlas)
 
@@ -48,7 +49,7 @@ def schedule(selection: session.Selection, trace: Trace) -> None:
         updates=tried.UPDATES,
     )
     with st.spinner(text("training.tried_running")):
-        found = session.measured_model(tried.schedules, selection.model)
+        found = session.measured_model(tried.schedules, session.models()[0])  # one for all models
     names = {name: text(f"training.tried_{name}") for name in found}
     html.table(
         {
@@ -68,7 +69,7 @@ def schedule(selection: session.Selection, trace: Trace) -> None:
             )
             for name, trial in found.items()
         ],
-        text("training.tried_caption"),
+        text("training.tried_caption", chance=f"{BY_CHANCE:.2%}"),
     )
     chart = Chart(
         text("training.tried_title"),
@@ -127,11 +128,11 @@ def perplexity(selection: session.Selection, trace: Trace) -> None:
     html.prose("training.perplexity_read", kind="quiet")
 
 
-def shift(selection: session.Selection) -> None:
+def shift() -> None:
     """The same tiny decoder asked for the next symbol, and for the one that it reads."""
     html.prose("training.shift_idea")
     with st.spinner(text("training.tried_running")):
-        right, wrong = session.measured_model(schedules_tried.shifts, selection.model)
+        right, wrong = session.measured_model(schedules_tried.shifts, session.models()[0])
     html.table(
         {
             text("training.shift_asked"): "rich",

@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
-import model
 from model.trace import Trace
+from model.translator import Translator
 from tests.browser.application import number, settle
 from tests.browser.conftest import OpenPage
 
@@ -23,7 +23,7 @@ def picture(page: Page, key: str = "attention_edit_matrices") -> Locator:
 LINK = "w_4_0_0.5"
 
 
-def edited() -> Trace:
+def edited(french: Translator) -> Trace:
     """The pass with the edit of the link, and with the one that the test makes."""
 
     def score(scores: torch.Tensor) -> torch.Tensor:
@@ -36,12 +36,12 @@ def edited() -> Trace:
         made[0, 2, 4, 0] = 0.5
         return made
 
-    return model.load("en-fr").trace(TEXT, edits={f"{PATH}.scores": score, f"{PATH}.weights": weight})
+    return french.trace(TEXT, edits={f"{PATH}.scores": score, f"{PATH}.weights": weight})
 
 
-def test_a_link_reopens_an_edit_and_a_score_is_set_by_keyboard(open_page: OpenPage) -> None:
+def test_a_link_reopens_an_edit_and_a_score_is_set_by_keyboard(open_page: OpenPage, french: Translator) -> None:
     page = open_page("attention", text=TEXT, model="en-fr", edits=LINK, **PLACE)
-    trace, after = model.load("en-fr").trace(TEXT), edited()
+    trace, after = french.trace(TEXT), edited(french)
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text("The weights of row 4")
 

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-import model
 from model.analysis import ablation, norms, roles
 from model.analysis.ablation import Head
+from model.translator import Translator
 from tests.browser.application import number, settle
 from tests.browser.conftest import OpenPage
 
@@ -23,10 +23,9 @@ def query(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_heads_are_looked_into_and_switched_off(open_page: OpenPage) -> None:
+def test_heads_are_looked_into_and_switched_off(open_page: OpenPage, french: Translator) -> None:
     page = open_page("heads", model="en-fr", text=SENTENCE, attention="decoder.cross_attention", layer=2, head=1)
-    atlas = model.load("en-fr", device="cpu")
-    trace = atlas.trace(SENTENCE)
+    atlas, trace = french, french.trace(SENTENCE)
 
     # a role that was measured is said of its head in the picture, with its chance level
     measured = roles.shipped(atlas)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-import model
 from model.trace import Trace
+from model.translator import Translator
 from tests.browser import application
 
 SENTENCE = "The dog saw the dog ."
@@ -16,8 +16,8 @@ MINUS = "\N{MINUS SIGN}"
 
 
 @pytest.fixture(scope="module")
-def trace() -> Trace:
-    return model.load("en-fr").trace(SENTENCE)
+def trace(french: Translator) -> Trace:
+    return french.trace(SENTENCE)
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +55,31 @@ def test_the_stream_is_read_point_by_point_and_a_link_reopens_it(visit: applicat
 
     page.locator(".st-key-spot_layer").get_by_text("3", exact=True).click()
     application.settle(page)
-    page.locator(".st-key-spot_sublayer").get_by_text("feed-forward").click()
+    page.locator(".st-key-sublayer").get_by_text("feed-forward").click()
     application.settle(page)
     expect(page.get_by_text("decoder.layers.2.residual.2", exact=True).first).to_be_visible()
     probability = f"{math.exp(trace.log_probabilities[2]):.4f}"
     expect(page.locator(".st-key-stage table").first.locator("tr").last).to_contain_text(probability)
 
     expect(live).to_contain_text("3 feed-forward")  # the mark has moved with the choice
+
+    # two clicks within a moment: the second is sent with the URL as it was before the first
+    page.evaluate("""() => {
+        const named = name => button => button.textContent.trim() === name;
+        const press = (key, name) => [...document.querySelectorAll(`.st-key-${key} button`)].find(named(name)).click();
+        press("spot_layer", "1");
+        setTimeout(() => press("sublayer", "self-attention"), 60);
+        setTimeout(() => press("spot_layer", "2"), 150);
+        setTimeout(() => press("sublayer", "feed-forward"), 220);
+    }""")
+    expect(live).to_contain_text("2 feed-forward")
+    application.settle(page)
+    expect(page.get_by_text("decoder.layers.1.residual.2", exact=True).first).to_be_visible()
+    assert "layer=1" in page.url
+    assert "sublayer=feed_forward" in page.url
+    page.locator(".st-key-spot_layer").get_by_text("3", exact=True).click()
+    expect(live).to_contain_text("3 feed-forward")
+    application.settle(page)
     lengths.get_by_test_id("plot").focus()
     page.keyboard.press("Home")
     page.reload()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-import model
 from model.analysis import embeddings, vocabulary
+from model.translator import Translator
 from tests.browser.application import file, number, settle
 from tests.browser.conftest import OpenPage
 
@@ -22,9 +22,9 @@ def bars(page: Page, place: int) -> Locator:
     return page.get_by_test_id("bars").nth(place)
 
 
-def test_from_ids_to_the_input(open_page: OpenPage) -> None:
+def test_from_ids_to_the_input(open_page: OpenPage, french: Translator) -> None:
     page = open_page("tokens", model="en-fr", text=SENTENCE, side="target", without="factor", step="sum", cell="2,5")
-    atlas = model.load("en-fr", device="cpu")
+    atlas = french
     trace = atlas.trace(SENTENCE)
     labels = [token.label for token in trace.target]
 

@@ -1,5 +1,6 @@
 """Positions in a browser: a cell's formula, the shift followed by keyboard, curves, and a link that reopens all of it."""
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -41,6 +42,15 @@ def test_a_cell_a_curve_and_the_shift(open_page: OpenPage) -> None:
     said = products.get_by_test_id("live").inner_text()
     assert number(said) == pytest.approx(float(entering[0] @ entering[1]), abs=0.01)
     assert trace.source[1].label in said
+
+    # the archive: what is drawn, with its tokens
+    with page.expect_download() as caught:
+        page.locator(".st-key-npz_positions button").click()
+    assert caught.value.suggested_filename == "en-fr-positions.npz"
+    with np.load(caught.value.path()) as saved:
+        np.testing.assert_allclose(saved["table"], sinusoidal(16, 64), atol=1e-6)
+        np.testing.assert_allclose(saved["products.words"], entering @ entering.T, atol=1e-3)
+        assert list(saved["tokens.source"]) == [token.label for token in trace.source]
 
     # curves by keyboard
     curve = page.get_by_test_id("curves").first

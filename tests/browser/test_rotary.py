@@ -84,6 +84,11 @@ def test_the_models_vectors(open_page: OpenPage) -> None:
     offsets = torch.arange(-48.0, 49.0)
     np.testing.assert_allclose([float(line[-3]) for line in curve[1:]], made.terms(offsets).sum(-1), atol=1e-5)
     assert "<svg" in file(page, clocks.get_by_test_id("svg"))
+    with page.expect_download() as caught:
+        page.locator(".st-key-npz_rotary button").click()
+    with np.load(caught.value.path()) as saved:
+        np.testing.assert_array_equal(saved["encoder.layers.1.self_attention.query"], query)
+        assert list(saved["tokens.source"]) == labels
     clocks.get_by_test_id("table").locator("summary").click()
     assert clocks.locator(".twin tbody tr").count() == 24
 

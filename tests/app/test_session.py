@@ -183,6 +183,7 @@ def test_examples_are_many_different_and_within_what_the_model_learned(name: str
         assert session.remarks(atlas, example.source) == []
 
 
+@pytest.mark.usefixtures("doubting")
 def test_doubts_are_told_with_the_numbers_and_the_threshold_that_they_come_from() -> None:
     sure, unsure = (session.Selection("en", "en-fr", text) for text in ("I love you.", "Can a zorglub dance the flumpo?"))
     assert session.doubts(sure) == []

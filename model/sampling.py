@@ -54,9 +54,11 @@ def in_top_k(scores: Float[Tensor, "*batch vocab"], top_k: int) -> Bool[Tensor, 
 
 def in_top_p(probabilities: Float[Tensor, "*batch vocab"], top_p: float) -> Bool[Tensor, "*batch vocab"]:
     """Which tokens belong to the smallest set of likeliest ones that reaches `top_p`: those before which less than it stands."""
+    if top_p >= 1:  # rounding may let the sum reach 1 before the last
+        return torch.ones_like(probabilities, dtype=torch.bool)
     ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
     before = ordered.cumsum(dim=-1) - ordered
-    return torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order, (before < top_p) | (top_p >= 1))
+    return torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order, before < top_p)
 
 
 def distribution(logits: Float[Tensor, "*batch vocab"], sampling: Sampling) -> Float[Tensor, "*batch vocab"]:

@@ -10,10 +10,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.residual import stream
+from model.analysis.residual import stream, sublayers
+from model.decoding import greedy
 from model.trace import Trace
 from model.transformer import Transformer
-from model.translator import Atlas
+from model.translator import Atlas, Translator
 
 
 @dataclass(frozen=True)
@@ -66,3 +67,64 @@ def first_words(atlas: Atlas, trace: Trace) -> tuple[tuple[tuple[str, float], ..
 def word(atlas: Atlas, id_: int) -> str:
     """The printable form of an entry of the target vocabulary."""
     return atlas.tokenizers.target.produced([id_])[0].label
+
+
+@dataclass(frozen=True)
+class LayerReading:
+    """What the decoder would have written after a layer (0: what enters the first): at every row the likeliest word with its
+    probability, whether it is the produced token, and the mean loss of the produced tokens in nats.
+    """
+
+    layer: int
+    words: tuple[tuple[str, float, bool], ...]
+    loss: float
+
+
+@torch.inference_mode()
+def after_layers(atlas: Atlas, trace: Trace) -> tuple[LayerReading, ...]:
+    """The lens after each decoder layer; the last is what the model itself says."""
+    values = stream(trace, "decoder", pre_norm=atlas.config.norm == "pre")
+    produced = torch.tensor([token.id for token in trace.produced], device=values.device)
+    found = []
+    for layer, at_depth in enumerate(values[:: len(sublayers(trace, "decoder"))]):
+        scores = logits(atlas.model, at_depth).double().log_softmax(dim=-1)
+        best = scores.max(dim=-1)
+        words = zip(best.indices.tolist(), best.values.exp().tolist(), produced.tolist(), strict=True)
+        found.append(
+            LayerReading(
+                layer,
+                tuple((word(atlas, id_), value, id_ == wanted) for id_, value, wanted in words),
+                -float(scores.gather(1, produced[:, None]).mean()),
+            )
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What the decoder makes of the source as it stands after an encoder layer (0: the embeddings).
+
+    `loss` is the mean of the target's in nats, `text` what it writes greedily.
+    """
+
+    layer: int
+    loss: float
+    text: str
+
+
+@torch.inference_mode()
+def from_encoder_layers(atlas: Translator, trace: Trace) -> tuple[Heard, ...]:
+    """Every encoder layer's output in place of the last one's, through the final norm if the model has one."""
+    values = stream(trace, "encoder", pre_norm=atlas.config.norm == "pre")
+    read, source, produced = (
+        torch.tensor([[token.id for token in tokens]], device=values.device)
+        for tokens in (trace.target, trace.source, trace.produced)
+    )
+    found = []
+    for layer, at_depth in enumerate(values[:: len(sublayers(trace, "encoder"))]):
+        memory = atlas.model.encoder.norm(at_depth)[None]
+        scores = atlas.model.decode(read, memory)[0].double().log_softmax(dim=-1)
+        written = greedy(atlas.model, source, memory=memory)[0]
+        loss = -float(scores.gather(1, produced.mT).mean())
+        found.append(Heard(layer, loss, atlas.tokenizers.target.decode(written.ids)))
+    return tuple(found)

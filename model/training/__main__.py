@@ -9,7 +9,9 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +25,15 @@ from model.tokenizer import train_bpe, train_characters
 from model.training import evaluate
 from model.training.data import Batches, Example, examples, read_pairs, sentences
 from model.training.loop import Group, GuidedHead, Log, Run, Settings
-from model.transformer import build
+from model.transformer import DecoderOnly, EncoderDecoder, build
+
+PROGRAM = "python -m model.training"
 
 
 def arguments(words: list[str] | None = None) -> argparse.Namespace:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(
-        prog="python -m model.training",
+        prog=PROGRAM,
         description="Train a Transformer: an encoder-decoder on sentence pairs, or a decoder-only language model on the "
         "sentences of their source side, each once. Run the same command again to go on after a stop; "
         "start it with torchrun to use several processes.",
@@ -136,50 +140,39 @@ def writing_check(tokenizers: Tokenizers, valid: list[Example], sentence: str) -
     return check
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """All that training needs, read and checked; `longest_words` of a source sentence."""
+
+    tokenizers: Tokenizers
+    config: ModelConfig
+    settings: Settings
+    train: list[Example]
+    check: Callable[[Any], Log]
+    model: EncoderDecoder | DecoderOnly
+    longest_words: int
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What was asked for wrongly ends the command with one line and code 2; an error in training keeps its traceback."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+        sys.stderr.write(f"{PROGRAM}: error: {reason}\n")
+        raise SystemExit(2) from None
+
+
 def main(words: list[str] | None = None) -> None:
     options = arguments(words)
-    writes_on = options.family == "decoder-only"
-    if len(options.languages) != (1 if writes_on else 2):
-        needed = "one language" if writes_on else "source and target"
-        sys.exit(f"--languages {' '.join(options.languages)}: --family {options.family} needs {needed}")
     if options.threads:
         torch.set_num_threads(options.threads)
     group = Group.join()
     device = torch.device("cuda", group.rank % torch.cuda.device_count()) if torch.cuda.is_available() else torch.device("cpu")
-    options.output.mkdir(parents=True, exist_ok=True)
-    pairs, held_out = read_pairs(options.pairs, options.swap), read_pairs([options.valid], options.swap)
-    if group.rank == 0:
-        sides = [[pair[side] for pair in pairs] for side in ((0,) if writes_on else (0, 1))]
-        make_tokenizers(options.output, sides, options.tokenizer, options.vocab)
-    group.wait()  # the others read what the first has written
-    tokenizers = load_tokenizers(options.output)
-    shared = tokenizers.source is tokenizers.target and not writes_on
-    config = ModelConfig(
-        source_vocab_size=len(tokenizers.source), target_vocab_size=len(tokenizers.target), family=options.family,
-        d_model=options.d_model, num_heads=options.num_heads, d_ff=options.d_ff,
-        encoder_layers=0 if writes_on else options.layers, decoder_layers=options.layers,
-        dropout=options.dropout, norm=options.norm, activation=options.activation, positions=options.positions,
-        tie=options.tie or ("all" if shared else "target"),
-    )  # fmt: skip
-    settings = Settings(
-        steps=options.steps, warmup=options.warmup, factor=options.factor, cooldown=options.cooldown,
-        smoothing=options.smoothing, clip=options.clip, guide_factor=options.guide_factor, seed=options.seed,
-        guided=tuple(GuidedHead(int(layer), int(head), row) for layer, head, row in options.guide_head),
-        autocast=options.autocast == "on" or (options.autocast == "auto" and has_bfloat16(device)),
-        check_every=options.check_every, snapshots=options.snapshots,
-    )  # fmt: skip
-    if settings.guided and options.guide is None:
-        sys.exit("--guide-head needs the links to be shown: give --guide FILE")
-    if writes_on:
-        train, valid = (sentences([source for source, _ in part], tokenizers.target) for part in (pairs, held_out))
-        check = writing_check(tokenizers, valid, held_out[0][0])
-    else:
-        train = examples(pairs, tokenizers.source, tokenizers.target, options.guide if settings.guided else None)
-        valid = examples(held_out, tokenizers.source, tokenizers.target)
-        check = translation_check(tokenizers, valid, held_out, options.check_sentences, options.languages[1])
-    torch.manual_seed(settings.seed)
-    model = build(config).to(device)
-
+    with told():
+        ready = prepare(options, group, device)
+        batches = Batches(ready.train, options.batch_tokens, options.seed, options.join)
     bar = tqdm(total=options.steps, disable=group.rank > 0, dynamic_ncols=True, mininterval=1.0)
 
     def report(log: Log) -> None:
@@ -194,18 +187,73 @@ def main(words: list[str] | None = None) -> None:
             bar.set_postfix(loss=f"{log['loss']:.3f}", refresh=False)
             bar.update(0)
 
-    batches = Batches(train, options.batch_tokens, options.seed, options.join)
-    run = Run(options.output, model, batches, settings, check, group, report, device)
-    note = {"command": shlex.join(["python", "-m", "model.training", *(words or sys.argv[1:])]), "languages": options.languages,
-            "longest_words": max(len(split(source, split_punctuation=True)) for source, _ in pairs)}  # fmt: skip
+    run = Run(options.output, ready.model, batches, ready.settings, ready.check, group, report, device)
+    note = {"command": shlex.join([*PROGRAM.split(), *(words or sys.argv[1:])]), "languages": options.languages,
+            "longest_words": ready.longest_words}  # fmt: skip
     if group.rank == 0:
         (options.output / "run.json").write_text(json.dumps(note, ensure_ascii=False, indent=2), encoding="utf-8")
     deadline = time.monotonic() + 60 * options.minutes if options.minutes else None
     progress = run.train(stop=lambda: deadline is not None and time.monotonic() > deadline)
     bar.close()
     if group.rank == 0 and progress.best is not None:
-        finish(run, tokenizers, config)
+        finish(run, ready.tokenizers, ready.config)
     group.leave()
+
+
+def prepare(options: argparse.Namespace, group: Group, device: torch.device) -> Prepared:
+    """Read the files, make the tokenizers, build the model; raises OSError or ValueError where something asked for cannot be."""
+    writes_on = options.family == "decoder-only"
+    if len(options.languages) != (1 if writes_on else 2):
+        needed = "one language" if writes_on else "source and target"
+        raise ValueError(f"--languages {' '.join(options.languages)}: --family {options.family} needs {needed}")
+    settings = settings_of(options, device)
+    if settings.guided and options.guide is None:
+        raise ValueError("--guide-head needs the links to be shown: give --guide FILE")
+    pairs, held_out = read_pairs(options.pairs, options.swap), read_pairs([options.valid], options.swap)
+    options.output.mkdir(parents=True, exist_ok=True)
+    if group.rank == 0:
+        sides = [[pair[side] for pair in pairs] for side in ((0,) if writes_on else (0, 1))]
+        make_tokenizers(options.output, sides, options.tokenizer, options.vocab)
+    group.wait()  # the others read what the first has written
+    tokenizers = load_tokenizers(options.output)
+    config = config_of(options, tokenizers)
+    if writes_on:
+        train, valid = (sentences([source for source, _ in part], tokenizers.target) for part in (pairs, held_out))
+        check = writing_check(tokenizers, valid, held_out[0][0])
+    else:
+        train = examples(pairs, tokenizers.source, tokenizers.target, options.guide if settings.guided else None)
+        valid = examples(held_out, tokenizers.source, tokenizers.target)
+        check = translation_check(tokenizers, valid, held_out, options.check_sentences, options.languages[1])
+    torch.manual_seed(settings.seed)
+    longest = max(len(split(source, split_punctuation=True)) for source, _ in pairs)
+    return Prepared(tokenizers, config, settings, train, check, build(config).to(device), longest)
+
+
+def config_of(options: argparse.Namespace, tokenizers: Tokenizers) -> ModelConfig:
+    """The shape that the options describe, for these vocabularies."""
+    writes_on = options.family == "decoder-only"
+    shared = tokenizers.source is tokenizers.target and not writes_on
+    return ModelConfig(
+        source_vocab_size=len(tokenizers.source), target_vocab_size=len(tokenizers.target), family=options.family,
+        d_model=options.d_model, num_heads=options.num_heads, d_ff=options.d_ff,
+        encoder_layers=0 if writes_on else options.layers, decoder_layers=options.layers,
+        dropout=options.dropout, norm=options.norm, activation=options.activation, positions=options.positions,
+        tie=options.tie or ("all" if shared else "target"),
+    )  # fmt: skip
+
+
+def settings_of(options: argparse.Namespace, device: torch.device) -> Settings:
+    """How to train, as the options say."""
+    for layer, head, row in options.guide_head:
+        if not (layer.isdecimal() and head.isdecimal() and row in ("produced", "read")):
+            raise ValueError(f"--guide-head {layer} {head} {row}: needed are layer and head, from 0, and produced or read")
+    return Settings(
+        steps=options.steps, warmup=options.warmup, factor=options.factor, cooldown=options.cooldown,
+        smoothing=options.smoothing, clip=options.clip, guide_factor=options.guide_factor, seed=options.seed,
+        guided=tuple(GuidedHead(int(layer), int(head), row) for layer, head, row in options.guide_head),
+        autocast=options.autocast == "on" or (options.autocast == "auto" and has_bfloat16(device)),
+        check_every=options.check_every, snapshots=options.snapshots,
+    )  # fmt: skip
 
 
 def finish(run: Run, tokenizers: Tokenizers, config: ModelConfig) -> None:

@@ -82,9 +82,27 @@ def test_characters_and_every_other_choice(data: list[str], tmp_path: Path) -> N
     assert tokenizers.source is not tokenizers.target
 
 
-def test_guided_heads_without_links_are_refused(data: list[str], tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="--guide-head needs the links to be shown: give --guide FILE"):
-        main([*data, *SMALL, "--guide-head", "0", "0", "read", "--output", str(tmp_path / "out")])
+def test_what_cannot_be_ends_with_one_line_and_code_2(
+    data: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.tsv").write_text("I love you.\tJe t'aime.\nalone\n", encoding="utf-8")
+    away = str(tmp_path / "away.tsv")
+    asked = {
+        "--guide-head needs the links to be shown: give --guide FILE": [*data, "--guide-head", "0", "0", "read"],
+        "--guide-head 0 x read: needed are": [*data, "--guide-head", "0", "x", "read"],
+        f"{away}: No such file": [*data, "--valid", away],
+        "bad.tsv, line 2: needed is source, tab, target; found 'alone'": [*data, "--pairs", str(tmp_path / "bad.tsv")],
+        "d_model=18 cannot be split evenly into num_heads=4": [*data, "--d-model", "18", "--num-heads", "4"],
+        "--languages en: --family encoder-decoder needs source and target": [*data, "--languages", "en"],
+    }
+    for reason, options in asked.items():
+        with pytest.raises(SystemExit) as ended:
+            main([*SMALL, *options, "--output", str(tmp_path / "out")])
+        said = capsys.readouterr().err
+        assert ended.value.code == 2, said
+        assert said.startswith("python -m model.training: error: ")
+        assert reason in said
+        assert said.count("\n") == 1
 
 
 def test_its_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:

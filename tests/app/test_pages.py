@@ -244,7 +244,9 @@ def test_a_damaged_checkpoint_names_the_file_and_the_way_out_and_other_models_wo
     assert session.translation("en-fr", SENTENCE).text in shown(app)
 
 
-def test_a_damaged_model_is_not_read_again_until_its_files_change(damaged: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_model_is_not_read_again_until_its_files_change(
+    open_app: OpenApp, damaged: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read, really = [], model.load
 
     def load(name: str) -> Any:
@@ -254,6 +256,8 @@ def test_a_damaged_model_is_not_read_again_until_its_files_change(damaged: str, 
     monkeypatch.setattr(model, "load", load)
     names = ("en-fr", damaged)
     assert [list(session.loaded(names)) for _ in range(3)] == [["en-fr"]] * 3
+    app = open_app("masks", model=damaged, text=SENTENCE)
+    assert "model.safetensors" in shown(app.run())
     assert read == ["en-fr", damaged]
     file = f"{damaged}/model.safetensors"
     shutil.copy(model.checkpoint.ROOT / "assets" / "checkpoints" / file, model.checkpoint.SHIPPED / file)

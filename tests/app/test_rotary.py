@@ -19,6 +19,12 @@ TWICE = "The dog saw the dog 1E1 NaN 2024-05-06 $x$ <b>."
 PLACE = {"attention": "encoder.self_attention", "layer": "1", "head": "2"}
 
 
+@pytest.fixture(autouse=True)
+def no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the model is sure takes twenty translations of each model, and is asked in the tests of the page Translate."""
+    monkeypatch.setattr(session, "doubts", lambda selection: ())
+
+
 def shown(app: AppTest) -> str:
     return unescape(re.sub(r"<[^>]+>", "", said(app)))
 

@@ -17,7 +17,7 @@ import torch
 import model
 from model.checkpoint import CARD, SHIPPED
 from model.practice.order import Order
-from model.practice.run import RESULT, begin, finish
+from model.practice.run import begin, finish
 from model.training import exact
 from model.training.moments import FILE
 from model.training.tasks import TASKS, examples

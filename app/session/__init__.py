@@ -7,7 +7,7 @@ from app.session.address import put, settle
 from app.session.card import card_facts
 from app.session.computed import measured, measured_model, trace, translation, wrote
 from app.session.limits import MAX_CHARACTERS, MAX_TOKENS, Remark, longest_words, refused, remarks
-from app.session.loading import damage, languages, load, loaded, models, writes_on
+from app.session.loading import damage, folder_of, languages, load, loaded, models, writes_on
 from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, look_at, move, place
 from app.session.selection import BEAMS, Selection, begin_run, current, select
 from app.session.sentences import Example, example_pairs, examples, first_example
@@ -36,6 +36,7 @@ __all__ = [
     "example_pairs",
     "examples",
     "first_example",
+    "folder_of",
     "go",
     "head_off",
     "languages",

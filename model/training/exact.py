@@ -32,14 +32,23 @@ class Measures:
     @property
     def best(self) -> Choice:
         """The layer, head and row that align best, the first of equals."""
-        _, heads, rows = self.alignment.shape
-        place = int(self.alignment.flatten().argmax())
-        return Choice(place // (heads * rows), place // rows % heads, ROWS[place % rows])
+        return best(self.alignment.tolist())
 
     def aligned(self, choice: Choice) -> float:
         """The accuracy of one layer, head and row."""
         assert choice.head is not None
         return float(self.alignment[choice.layer, choice.head, ROWS.index(choice.row)])
+
+
+def best(alignment: Sequence[Sequence[Sequence[float]]]) -> Choice:
+    """The layer, head and row of the largest accuracy, the first of equals."""
+    places = [
+        (accuracy, Choice(layer, head, ROWS[row]))
+        for layer, heads in enumerate(alignment)
+        for head, rows in enumerate(heads)
+        for row, accuracy in enumerate(rows)
+    ]
+    return max(places, key=lambda place: place[0])[1]
 
 
 def measure(model: EncoderDecoder, examples: Sequence[Example]) -> Measures:

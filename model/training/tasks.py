@@ -82,6 +82,12 @@ def is_held_out(source: str) -> bool:
     return int.from_bytes(digest, "big") < HELD_OUT * 2**32
 
 
+def written_pair(task: str, source: str) -> Pair | None:
+    """The pair whose source somebody wrote, if it is one of the toy language; None for other texts and other tasks."""
+    written = toy_language.read(source.split()) if task == "toy" else None
+    return None if written is None else _joined(written)
+
+
 def examples(pairs: Sequence[Pair], tokenizers: Tokenizers) -> list[Example]:
     """Pairs as ids, with their links the other way round: (target token, source token)."""
     sources = tokenizers.source.ids([pair.source for pair in pairs])

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import model
+from model.alignment import extract
 from model.analysis import what_if
 from model.checkpoint import CheckpointError, put_weights, weights
 from model.practice.__main__ import STOP, arguments, main, stopper
@@ -61,8 +62,8 @@ def test_the_highest_rate_is_the_same_for_all_sizes(order: Order) -> None:
     "wrong",
     [
         {"steps": 10**6}, {"steps": 0}, {"d_model": 4096}, {"d_model": 16.0}, {"num_heads": 3}, {"layers": True},
-        {"task": "../x"}, {"norm": "both"}, {"positions": "learned"}, {"smoothing": 0.9}, {"smoothing": float("nan")}, {"without": ("everything",)},
-        {"seed": -1},
+        {"task": "../x"}, {"norm": "both"}, {"positions": "learned"}, {"smoothing": 0.9}, {"smoothing": float("nan")},
+        {"without": ("everything",)}, {"seed": -1},
     ],
 )  # fmt: skip
 def test_what_is_out_of_its_limits_is_refused_by_name(wrong: dict[str, Any]) -> None:
@@ -106,11 +107,24 @@ def test_moments_hold_the_weights_and_what_was_measured(trained: Path) -> None:
     found = moments.read(path)
     assert found == tuple(moments.read_log(trained))
     assert tuple(moment.step for moment in found) == checks(10)
+    assert len(moments.read_losses(path)) == 10
     states = dict(moments.states(path))
     assert list(states) == list(checks(10))
     atlas = model.load(trained / "checkpoint")
     assert all(torch.equal(value, states[10][name]) for name, value in weights(atlas.model).items())
     assert any(not torch.equal(value, states[0][name]) for name, value in weights(atlas.model).items())
+
+
+def test_maps_are_those_of_each_moment(trained: Path) -> None:
+    atlas, path = model.load(trained / "checkpoint"), trained / "checkpoint" / moments.FILE
+    assert isinstance(atlas, Translator)
+    found = moments.maps(atlas, path, "the cat sees a dog", "miru ka velo no dase")
+    assert found.weights.shape == (len(checks(10)), 1, 2, 6, 6)
+    torch.testing.assert_close(
+        found.weights[-1], extract.cross_attention(atlas.trace("the cat sees a dog", "miru ka velo no dase"))
+    )
+    assert not torch.allclose(found.weights[0], found.weights[-1])
+    assert (found.moments, found.losses) == (moments.read(path), moments.read_losses(path))
 
 
 def test_the_map_in_the_log_is_that_of_the_moment(trained: Path) -> None:

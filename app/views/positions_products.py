@@ -43,9 +43,7 @@ def show(selection: session.Selection, atlas: Translator, trace: Trace, table: T
     message = pack([scene], found, text=section("matrices"), caption=picture.caption(selection, trace), name="products")
     matrices(message, key="positions_products")
     measured = session.measured(position_parts.products_by_offset, selection)
-    compared(
-        {text(f"positions.products_{name}"): each for name, each in measured.items()}, text("positions.products_caption"), True
-    )
+    compared({text(f"positions.row_{name}"): each for name, each in measured.items()}, text("positions.products_caption"), True)
     if added:
         along(selection, trace, measured["words"])
     falling(selection, trace, table)

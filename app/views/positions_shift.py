@@ -94,8 +94,8 @@ def projected(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     measured = session.measured(position_parts.scores_by_offset, selection, head)
     compared(
         {
-            text("positions.products_alone"): alone,
-            text("positions.part_projected"): measured["positions"],
+            text("positions.row_alone"): alone,
+            text("positions.row_projected"): measured["positions"],
             text("positions.part_scores"): measured["scores"],
         },
         text("positions.projected_caption", head=head + 1),

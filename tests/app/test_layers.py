@@ -194,6 +194,16 @@ def test_a_pre_norm_model_is_drawn_in_its_own_order(open_app: OpenApp, pre_norm:
     assert any(r"\mathrm{Sub}(\mathrm{LN}(x))_{0}" in formula.value for formula in app.latex)
 
 
+def test_a_click_that_was_sent_with_the_url_of_before_takes_nothing_back(linked: AppTest) -> None:
+    before = dict(linked.query_params)
+    linked.segmented_control(key="spot_layer").set_value(0).run()
+    linked.query_params.clear()
+    linked.query_params.update(before)
+    linked.segmented_control(key="sublayer").set_value("feed_forward").run()
+    assert (linked.query_params["layer"], linked.query_params["sublayer"]) == ("0", "feed_forward")
+    assert "decoder.layers.0.residual.2" in shown(linked)
+
+
 def test_without_a_sentence_there_is_a_message(open_app: OpenApp) -> None:
     app = open_app("layers", text="  ")
     assert "There is no sentence yet." in shown(app)

@@ -26,11 +26,11 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     own = schedules.of_card(atlas.card, atlas.config.d_model)
     html.prose("training.schedule_idea")
     with st.container(horizontal=True, vertical_alignment="bottom", key="schedule_choices"):
-        width = _whole("width", WIDEST, own.d_model)
-        warmup = _whole("warmup", LONGEST, own.warmup)
+        width = _whole("training.width", WIDEST, own.d_model)
+        warmup = _whole("training.warmup", LONGEST, own.warmup)
         factor = _factor(own.factor)
-        last = _whole("last", LONGEST, STEPS)
-        updates = _whole("updates", LONGEST, UPDATES)
+        last = _whole("training.last", LONGEST, STEPS)
+        updates = _whole("training.updates", LONGEST, UPDATES)
     setting = Setting(width, warmup, factor)
     chart(selection, trace, setting, last, updates)
     told(setting, updates, last)
@@ -39,11 +39,10 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     refused()
 
 
-def _whole(name: str, most: int, default: int) -> int:
+def _whole(label: str, most: int, default: int) -> int:
+    name = label.removeprefix("training.")
     linked.number(name, range(1, most + 1), default)
-    return int(
-        st.number_input(text(f"training.{name}"), min_value=1, max_value=most, key=name, on_change=linked.remember(name, default))
-    )
+    return int(st.number_input(text(label), min_value=1, max_value=most, key=name, on_change=linked.remember(name, default)))
 
 
 def _factor(default: float) -> float:

@@ -176,7 +176,7 @@ def overconfidence(certain: Sequence[float], smoothing: float = 0.1) -> tuple[tu
     target, x = targets(torch.tensor(1), CLASSES, smoothing, "without_padding"), torch.tensor(certain, dtype=torch.float64)
     right = x / (x + 3) - ALMOST_NOTHING
     guess = torch.stack((torch.full_like(x, ALMOST_NOTHING), right, *[1 / (x + 3)] * 3), dim=-1)
-    divergence = cross_entropy(target, guess.log()) - entropy(target)
+    divergence = cross_entropy(target.expand_as(guess), guess.log()) - entropy(target)
     return tuple(right.tolist()), tuple(divergence.clamp(min=0).tolist())  # below 0 by the rounding of the target alone
 
 

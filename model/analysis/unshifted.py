@@ -24,7 +24,7 @@ class Fed:
 
     shifted: float
     unshifted: float
-    following: float
+    following: float | None
 
 
 @torch.inference_mode()
@@ -37,8 +37,8 @@ def fed(atlas: Atlas, trace: Trace) -> Fed:
         logits = atlas.decoded(read, trace)[0]
     scores = logits.double().log_softmax(dim=-1)
     own = -scores.gather(1, read.mT).mean()
-    next_ones = -scores[:-1].gather(1, read.mT[1:]).mean() if read.shape[1] > 1 else own * torch.nan
-    return Fed(-sum(trace.log_probabilities) / len(trace.log_probabilities), float(own), float(next_ones))
+    following = -float(scores[:-1].gather(1, read.mT[1:]).mean()) if read.shape[1] > 1 else None
+    return Fed(-sum(trace.log_probabilities) / len(trace.log_probabilities), float(own), following)
 
 
 @dataclass(frozen=True)

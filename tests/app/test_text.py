@@ -10,9 +10,33 @@ from pathlib import Path
 import pytest
 
 from app import text
-from app.components import attention_graph, attention_map, bars, clocks, curves, mask_painter, matrices, moments, two_families
+from app.components import (
+    attention_graph,
+    attention_map,
+    bars,
+    beam_tree,
+    clocks,
+    curves,
+    decoding_steps,
+    mask_painter,
+    matrices,
+    moments,
+    two_families,
+)
 
-COMPONENTS = (attention_graph, attention_map, bars, clocks, curves, mask_painter, matrices, moments, two_families)
+COMPONENTS = (
+    attention_graph,
+    attention_map,
+    bars,
+    beam_tree,
+    clocks,
+    curves,
+    decoding_steps,
+    mask_painter,
+    matrices,
+    moments,
+    two_families,
+)
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for path in (ROOT / "app").rglob("*.py") if path.name != "text.py")
 TAKES_KEYS = {"text", "template", "sentence", "prose", "heading", "notice", "numbered", "Remark", "Shape", "Formula", "_label"}

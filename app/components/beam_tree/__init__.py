@@ -1,0 +1,25 @@
+"""Beam search as a tree: every candidate that was kept, cut or finished, with what it looked at."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from app.components.beam_tree.payload import LABELS, Node, Search, pack, unpack
+from app.components.modules import component, nothing
+
+__all__ = ["LABELS", "Node", "Search", "beam_tree", "pack", "unpack"]
+
+MODULES = ("scale", "strip", "tree", "twin", "main")
+
+_FOLDER = Path(__file__).parent
+
+_component = component(_FOLDER, MODULES, _FOLDER.parent / "decoding_steps")  # whose strip of keys it draws too
+
+
+def beam_tree(payload: bytes, *, key: str, on_branch: Callable[[], None] | None = None) -> Any:
+    """Draws a payload made by `pack`. The chosen node lives in the browser and in the URL (`node`).
+
+    For one run after the visitor wants to go on from a node, `.branch` of the result is {"ids"}: the tokens on the way to it, not
+    to be trusted.
+    """
+    return _component(key=key, data=payload, on_branch_change=on_branch or nothing)

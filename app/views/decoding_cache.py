@@ -1,0 +1,73 @@
+"""What the key/value cache keeps, how it grows, and that it changes nothing."""
+
+import streamlit as st
+
+from app import session
+from app.components.curves import Chart, Series, curves, pack
+from app.text import section, text
+from app.views import html
+from app.views.decoding_place import Asked
+from app.views.decoding_stage import caption, written
+from model import cost
+from model.analysis import decoding_steps
+from model.translator import Atlas, LanguageModel
+
+
+def draw(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
+    writing, config = written(selection, found), atlas.config
+    source, steps, alone = len(writing.keys), len(writing.moments), isinstance(atlas, LanguageModel)
+    kept = [cost.cache_bytes(config, source, step if alone else step + 1) for step in range(steps)]
+    html.prose("decoding.cache_idea")
+    html.prose(
+        "decoding.cache_size_lm" if alone else "decoding.cache_size",
+        layers=config.decoder_layers, d_model=config.d_model, source=source, target=steps - 1 if alone else steps,
+        bytes=html.Ours(f"{kept[-1]:,}"), first=html.Ours(f"{kept[0]:,}"),
+    )  # fmt: skip
+    html.bullets(
+        [
+            html.sentence(
+                "decoding.cache_first_lm" if alone else "decoding.cache_first",
+                heads=config.num_heads,
+                length=source if alone else 1,
+            ),
+            html.sentence("decoding.cache_later", heads=config.num_heads, length=(source if alone else 1) + 1),
+        ]
+    )
+    with_cache, without = session.measured_model(decoding_steps.operations, selection.model, source, steps)
+    labels = [str(step + 1) for step in range(steps)]
+    charts = {
+        "cache_bytes": Chart(
+            text("decoding.cache_bytes"), text("decoding.step"), text("decoding.bytes"),
+            [Series(text("decoding.bytes"), kept, "bar")], labels, path="model.cost.cache_bytes",
+        ),
+        "cache_flops": Chart(
+            text("decoding.cache_flops"), text("decoding.step"), text("decoding.flops"),
+            [Series(text("decoding.with_cache"), with_cache), Series(text("decoding.without_cache"), without)], labels,
+            path="model.cost.flops_of_token",
+        ),
+    }  # fmt: skip
+    for column, (name, chart) in zip(st.columns(2), charts.items(), strict=True):
+        with column:
+            curves(pack(chart, text=section("curves"), caption=caption(selection, writing.text), name=name), key=name)
+    html.prose(
+        "decoding.cache_cost", kind="quiet", with_cache=html.Ours(f"{with_cache[-1]:,}"), without=html.Ours(f"{without[-1]:,}")
+    )
+    measured(selection, found)
+
+
+@st.fragment
+def measured(selection: session.Selection, found: Asked) -> None:
+    """Both ways, one after the other, compared logit by logit."""
+    session.begin_run()
+    with st.expander(text("decoding.cache_open"), on_change="rerun", key="cache", bind="query-params") as opened:
+        if not opened.open:
+            return
+        writing = written(selection, found)
+        both = session.measured_model(decoding_steps.cached, selection.model, selection.text, writing.ids)
+        html.prose(
+            "decoding.cache_measured" if both.same else "decoding.cache_differs",
+            steps=len(both.bytes),
+            difference=html.Ours(html.small(both.difference)),
+            largest=html.Ours(html.number(both.largest)),
+            bytes=html.Ours(f"{both.bytes[-1]:,}"),
+        )

@@ -36,6 +36,7 @@ ORDER = (
     "masks",
     "three_attentions",
     "layers",
+    "decoding",
     "training",
     "cost",
     "families",

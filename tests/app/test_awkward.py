@@ -39,6 +39,7 @@ PARAMETERS = {
         "tied_token",
         "mistake",
     ),
+    "cost": ("preset", "family", "d_model", "num_heads", "n", "bytes", "machine", "bandwidth", "cache_length", "kernel"),
 }
 
 

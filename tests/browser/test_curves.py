@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from app.components import curves
 from app.components.curves import Chart, Series, pack
+from app.components.curves.payload import Mark
 from app.text import section, use
 from tests.browser import standalone
 from tests.browser.attention import SVG, saved_bytes
@@ -88,11 +89,24 @@ def test_a_logarithmic_axis_leaves_out_what_it_cannot_show(browser: BrowserConte
     page.close()
 
 
+def test_decades_and_named_places_are_drawn_where_they_are(browser: BrowserContext) -> None:
+    places = [10.0**power for power in range(8)]
+    marks = (Mark(1e6, "a million"), Mark(1e4, "a < b"), Mark(2e4, "beside it, and long"))
+    page = standalone.visit(browser, chart(places=places, places_logarithmic=True, marks=marks), component=curves)
+    svg = ElementTree.fromstring(saved(page, "svg"))
+    at = {element.text: (float(element.get("x", 0)), float(element.get("y", 0))) for element in svg.iter(f"{SVG}text")}
+    assert at["a < b"][0] == pytest.approx(at["10⁴"][0], abs=1)
+    assert at["a million"][0] == pytest.approx(at["10⁶"][0], abs=1)
+    assert at["beside it, and long"][1] > at["a < b"][1]  # in a row of its own, since both have no room in one
+    assert at["10⁵"][0] - at["10⁴"][0] == pytest.approx(at["10⁴"][0] - at["10³"][0], abs=1)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"series": (Series("a", (1.0,)),)}, "1 values for 8 points"),
         ({"places": (1.0,)}, "1 places for 8 points"),
+        ({"places": (0.0,) * 8, "places_logarithmic": True}, "places, all above 0"),
         ({"labels": [""] * 6000, "series": (Series("a", [0.0] * 6000),)}, "draw a matrix"),
     ],
 )

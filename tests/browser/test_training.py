@@ -41,7 +41,7 @@ def test_losses_schedules_and_the_stop_watch(open_page: OpenPage) -> None:
     assert b"<svg" in saved(losses, page, "svg")
 
     # ε by keyboard: the smoothed loss comes down to the plain one, and the floor to 0
-    page.locator(".st-key-smoothing [role=slider]").focus()
+    page.get_by_role("slider", name="Smoothing").focus()
     page.keyboard.press("Home")
     expect(live).to_contain_text("floor: entropy of the target 0.0000")
     expect(page.get_by_text(f"−log p = {plain[1]:.4f}")).to_be_visible()

@@ -93,7 +93,7 @@ function drawLegend(surface, theme, { legend, top }) {
   }
 }
 
-function drawAxes(surface, theme, chart, { left, right, head, top, bottom, below, y, up, marks, named }) {
+function drawAxes(surface, theme, chart, { width, left, right, head, top, bottom, below, y, up, marks, named }) {
   surface.text({ text: chart.y_name, x: 0, y: head - 16, size: SIZE, fill: theme.muted });
   for (const { value, label } of y.ticks) {
     const at = up(value);
@@ -101,9 +101,10 @@ function drawAxes(surface, theme, chart, { left, right, head, top, bottom, below
     surface.text({ text: label, x: left - 8, y: at, size: SIZE, align: "right", fill: theme.muted });
   }
   for (const { label, x } of marks.ticks) {
+    const half = widthOf(theme, label, SIZE) / 2;
     surface.path({ points: [[x, bottom], [x, bottom + 4]], colour: theme.strong });
     if (marks.turned) surface.text({ text: label, x: x + 4, y: bottom + 11, size: SIZE, align: "right", angle: TURNED, fill: theme.muted });
-    else surface.text({ text: label, x: Math.max(x, widthOf(theme, label, SIZE) / 2), y: bottom + 14, size: SIZE, align: "center", fill: theme.muted });
+    else surface.text({ text: label, x: Math.min(Math.max(x, half), width - half), y: bottom + 14, size: SIZE, align: "center", fill: theme.muted });
   }
   for (const { x, middle, row, label } of named) {
     const y = head + row * MARK + 6;

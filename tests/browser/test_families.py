@@ -78,8 +78,9 @@ def test_the_slider_the_link_and_the_file_agree(visit: application.Visit, traces
     assert [float(row["weight"]) for row in written] == pytest.approx(weights, abs=1e-7)
 
 
-def test_all_masks_are_there_to_step_through(visit: application.Visit) -> None:
+def test_all_masks_stand_beside_one_another(visit: application.Visit) -> None:
     matrices = visit.page.get_by_test_id("matrices")
     matrices.scroll_into_view_if_needed()
     for name in ("Encoder: all see all", "Cross: all see the source", "Prefix: both ways in the beginning"):
         expect(matrices).to_contain_text(name)
+    expect(matrices.locator("figure.matrix")).to_have_count(5)

@@ -110,13 +110,14 @@ def stage(selection: session.Selection, found: Pair) -> None:
 
 def continued(found: Pair, trace: Trace) -> None:
     """What the language model read and wrote, or was led through."""
-    values = {"model": html.Ours(found.writer.name), "prompt": or_nothing(trace.source_text)}
-    if found.continued.target is not None:
-        html.prose("families.continued_led", **values, text=or_nothing(found.continued.target))
-        return
-    own = session.translation(found.continued.model, found.continued.text, found.continued.beam)
-    key = "families.continued" if own.text.strip() else "families.continued_end"
-    html.prose(key, **values, text=own.text.strip())
+    written = found.continued.target
+    if written is None:
+        written = session.translation(found.continued.model, found.continued.text, found.continued.beam).text
+        key = "families.continued" if written.strip() else "families.continued_end"
+    else:
+        key = "families.continued_led"
+    model, prompt = html.Ours(found.writer.name), or_nothing(trace.source_text)
+    html.prose(key, model=model, prompt=prompt, text=or_nothing(written))
 
 
 def or_nothing(written: str) -> object:

@@ -32,14 +32,9 @@ def seeded() -> None:
     torch.manual_seed(20170612)  # the day the paper was posted
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever lies in tests/browser carries the mark `browser`, and runs last: what is quick to fail fails first.
-
-    Of several processes one runs all of it, with one server and one browser.
-    """
+    """Whatever lies in tests/browser carries the mark `browser`, and runs last: what is quick to fail fails first."""
     for item in items:
         if "browser" in item.path.parts:
             item.add_marker("browser")
-            item.add_marker(pytest.mark.xdist_group("browser"))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

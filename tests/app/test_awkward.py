@@ -39,7 +39,6 @@ PARAMETERS = {
         "tied_token",
         "mistake",
     ),
-    "cost": ("preset", "family", "d_model", "num_heads", "n", "bytes", "machine", "bandwidth", "cache_length", "kernel"),
 }
 
 

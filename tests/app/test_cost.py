@@ -17,7 +17,7 @@ from app.session.machine import Bench, Measuring, own_process
 from app.views import cost_shape
 from model.analysis import cost_curves, machine, wrong_costs
 from model.config import ModelConfig, paper_base
-from tests.app.conftest import OpenApp, shown
+from tests.app.conftest import OpenApp, said, shown
 from tests.model import tiny
 
 SENTENCE = "I love you."
@@ -125,6 +125,16 @@ def test_a_language_model_has_one_sequence(open_app: OpenApp) -> None:
     assert app.number_input(key="m").value == len(trace.target) - given
     assert "N · 4 (n + m)² d" in shown(app)
     assert f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}" in shown(app)
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "<b>", "-1", "1e400", "☃"])
+def test_a_link_with_anything_in_it_opens(open_app: OpenApp, value: str) -> None:
+    names = ("preset", "family", "tie", "d_model", "num_heads", "n", "bytes", "machine", "bandwidth", "cache_length", "kernel")
+    app = open_app("cost", lang="en", model="en-fr", text="<b>1E1</b> NaN", **dict.fromkeys(names, value))
+    config = session.load("en-fr").config
+    assert app.number_input(key="d_model").value == config.d_model
+    assert "cannot be" in shown(app)  # the memory's speed, which is a box of text
+    assert "<b>1E1" not in said(app)
 
 
 # ----- this machine

@@ -1,10 +1,15 @@
 """What the card of a model says about it, as keys of sentences with their values."""
 
+from collections.abc import Mapping
+
 from model.translator import Atlas, LanguageModel
 
 
-def card_facts(atlas: Atlas) -> list[tuple[str, dict[str, object]]]:
-    """What the card says, as keys of sentences with their values; what a card leaves out is left out."""
+def card_facts(atlas: Atlas, language: str) -> list[tuple[str, dict[str, object]]]:
+    """What the card says, as keys of sentences with their values; what a card leaves out is left out.
+
+    What a card says in words it says in English, and in `language` where it has that too.
+    """
     card, config = atlas.card, atlas.config
     facts: list[tuple[str, dict[str, object]]] = [
         ("card.size", {"count": f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}"}),
@@ -12,8 +17,8 @@ def card_facts(atlas: Atlas) -> list[tuple[str, dict[str, object]]]:
     ]
     if data := card.get("data"):
         facts += [
-            ("card.data", {"name": data["name"]}),
-            ("card.licence", {"licence": card["model"]["licence"], "attribution": data["attribution"]}),
+            ("card.data", {"name": _said(data, "name", language)}),
+            ("card.licence", {"licence": _said(card["model"], "licence", language), "attribution": data["attribution"]}),
         ]
     quality = card.get("quality")
     if quality and isinstance(atlas, LanguageModel):
@@ -34,3 +39,7 @@ def card_facts(atlas: Atlas) -> list[tuple[str, dict[str, object]]]:
         for entry in card.get("guided", ())
     ]
     return facts
+
+
+def _said(entry: Mapping[str, str], name: str, language: str) -> str:
+    return entry.get(f"{name}_{language}", entry[name])

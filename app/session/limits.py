@@ -1,5 +1,6 @@
 """The limits of a text, checked here whatever the browser allowed, and what to know about a text within them."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from model.alignment import words
 from model.translator import Atlas
 
 MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
+TRAININGS = 2  # at once, for all visitors of a server together; in a classroom one
 LISTED = 8  # unknown words that are named
 MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
 
@@ -34,9 +36,14 @@ def refused(atlas: Atlas, source: str, target: str | None = None) -> Remark | No
         tokens = len(getattr(atlas.tokenizers, side).encode(written))
         if tokens > MAX_TOKENS:
             return Remark(f"limits.{side}_tokens", {"limit": MAX_TOKENS, "given": tokens})
-    if not atlas.tokenizers.source.encode(source):
+    if not _visible(source) or not atlas.tokenizers.source.encode(source):
         return Remark("limits.no_token", {})
     return None
+
+
+def _visible(written: str) -> bool:
+    """Whether a text holds anything but spaces, control characters and marks of format such as the zero-width space."""
+    return any(unicodedata.category(character) not in ("Cc", "Cf", "Zs", "Zl", "Zp") for character in written)
 
 
 def remarks(atlas: Atlas, source: str) -> list[Remark]:

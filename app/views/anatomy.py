@@ -163,9 +163,12 @@ def model_of(selection: session.Selection, name: str) -> Atlas | None:
 
 
 def begin(name: str) -> None:
-    """Title and idea."""
+    """Title and idea, and that a link asked for a model that is not here."""
     st.title(text(f"{name}.title"), anchor=False)
     html.prose(f"{name}.idea", kind="idea")
+    selection = session.current()
+    if selection.asked:
+        html.notice("warning", "errors.unknown_model", asked=selection.asked, name=selection.model)
 
 
 def _section(title: str, content: Block) -> None:

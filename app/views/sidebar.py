@@ -94,10 +94,12 @@ def _model(selection: session.Selection) -> None:
 
 def _card(atlas: Atlas) -> None:
     """The model's card: what it learned from and whose that is, how good it is; opened without asking the server."""
-    rows = {id: glossary()[id].name for id in ("produced", "read")}
+    words = {id: glossary()[id].name for id in ("produced", "read")}
+    words |= {"sinusoidal": text("card.sinusoidal"), "rotary": text("card.rotary"), "none": text("card.none")}
+    words |= {"pre": text("card.pre"), "post": text("card.post")}
     facts = [
-        html.sentence(key, **{name: rows.get(str(value), value) for name, value in values.items()})
-        for key, values in session.card_facts(atlas)
+        html.sentence(key, **{name: words.get(str(value), value) for name, value in values.items()})
+        for key, values in session.card_facts(atlas, session.current().language)
     ]
     listed = "".join(f"<li>{fact}</li>" for fact in facts)
     html.dialog("model-card", "card.title", f'<ul class="atlas-list">{listed}</ul>', name=atlas.name)

@@ -64,8 +64,6 @@ def refuse(selection: session.Selection, refusal: session.Remark) -> None:
 
 def ask(selection: session.Selection, trace: Trace | None) -> None:
     """The text box, the examples, the way of decoding."""
-    if selection.asked:
-        html.notice("warning", "errors.unknown_model", asked=selection.asked, name=selection.model)
     with st.container(key="ask"):
         sentence_box(selection, height=68, label_visibility="collapsed")
         with st.container(horizontal=True, vertical_alignment="bottom", key="ask_row"):

@@ -270,3 +270,15 @@ def test_no_model_at_all_says_what_to_do(open_app: OpenApp, tmp_path: Path, monk
     st.cache_resource.clear()
     assert "git checkout -- assets/checkpoints" in shown(open_app())
     st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("page", ["translate", "tokens"])
+def test_a_link_to_a_model_that_is_not_here_says_so(open_app: OpenApp, page: str) -> None:
+    app = open_app(page, model="nope", text=SENTENCE)
+    assert "There is no model nope here. You see en-fr" in shown(app)
+
+
+def test_a_card_is_read_in_chinese(open_app: OpenApp) -> None:
+    card = session.card_facts(session.load("en-fr"), "zh")
+    assert ("card.data", {"name": session.load("en-fr").card["data"]["name_zh"]}) in card
+    assert "位置编码：正弦；归一化：后置（post-norm）" in shown(open_app(lang="zh"))

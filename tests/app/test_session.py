@@ -121,7 +121,7 @@ def test_many_visitors_at_once_get_their_own_traces() -> None:
         torch.testing.assert_close(one[path].tensor, other[path].tensor)
 
 
-@pytest.mark.parametrize("typed", ["", "   ", "\n\t ", "\u3000\u00a0"])
+@pytest.mark.parametrize("typed", ["", "   ", "\n\t ", "\u3000\u00a0", "\u200b", "\u200b \u00ad\ufeff"])
 def test_no_sentence_is_refused(typed: str) -> None:
     refusal = session.refused(session.load("en-fr"), typed)
     assert refusal

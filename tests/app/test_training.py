@@ -13,6 +13,7 @@ from app import session, text
 from app.charts import training as charts_of
 from app.components.curves import unpack
 from app.text import sentences
+from model.analysis import forcing
 from tests.app.conftest import OpenApp, said
 
 SENTENCE = "The dog saw the dog ."
@@ -138,7 +139,8 @@ def test_of_two_vocabularies_two_places_are_one(open_app: OpenApp) -> None:
     assert "没有对应的输出行" in page
 
 
-def test_one_pass_and_the_steps_have_the_same_losses_when_measured(open_app: OpenApp) -> None:
+def test_one_pass_and_the_steps_have_the_same_losses_when_measured(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forcing, "ROUNDS", 2)
     app = open_page(open_app)
     trace = session.trace("en-fr", SENTENCE)
     rows = shown(app)[shown(app).index("Every row of this pass") :]

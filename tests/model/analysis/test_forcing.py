@@ -45,7 +45,7 @@ def test_a_row_by_hand(atlas: Translator) -> None:
 
 
 def test_medians_of_rounds_that_take_turns(atlas: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forcing, "ROUNDS", 4)
+    monkeypatch.setattr(forcing, "ROUNDS", 2)
     trace = atlas.trace("I love you.")
     ticks = itertools.count()
     found = forcing.timed(atlas, trace, clock=lambda: 0.01 * next(ticks))

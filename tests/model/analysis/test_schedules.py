@@ -58,11 +58,11 @@ def test_the_schedule_of_a_card() -> None:
 
 
 def test_a_training_pays_for_a_missing_warm_up() -> None:
-    right, wrong = (schedules_tried.trained(schedules_tried.RATES[name]) for name in ("noam", "without_warmup"))
-    assert right.rates == tuple(schedules_tried.SETTING.rate(step) for step in range(1, schedules_tried.STEPS + 1))
+    right, wrong = (schedules_tried.trained(schedules_tried.RATES[name], steps=70) for name in ("noam", "without_warmup"))
+    assert right.rates == tuple(schedules_tried.SETTING.rate(step) for step in range(1, 71))
     assert wrong.rates[0] > 5 * max(right.rates)
-    assert right.loss < 0.6 < wrong.loss
-    assert right.right > 0.8 > wrong.right
+    assert right.loss < 0.7 * wrong.loss
+    assert right.right > 2 * wrong.right
     assert right.losses[0] == wrong.losses[0]  # the same weights and the same sequences
 
 

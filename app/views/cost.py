@@ -36,7 +36,11 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "cost",
         lambda: stage(fields, found, caption),
-        export=Export(f"{found.preset}-cost.npz", lambda: archive(found), "cost.export_note"),
+        export=Export(
+            f"{selection.model if found.preset == cost_shape.THIS else found.preset}-cost.npz",
+            lambda: archive(found),
+            "cost.export_note",
+        ),
         sections=(
             Section("cost.crossing_title", lambda: cost_lengths.crossing(found, caption)),
             Section("cost.stored_title", lambda: cost_lengths.stored(found, caption)),

@@ -114,7 +114,7 @@ def caches(found: Counted | None, caption: Mapping[str, str]) -> None:
     columns = {
         "cost.cache_model": "word", "cost.cache_layers": "number", "cost.cache_heads": "code", "cost.cache_width": "number",
         "cost.cache_token": "number", "cost.cache_bf16": "number", "cost.cache_fp8": "number", "cost.cache_ungrouped": "number",
-        "cost.cache_source": "word",
+        "cost.cache_source": "word source",
     }  # fmt: skip
     rows = [_kept(entry, length, together) for entry in known]
     if found is not None:

@@ -31,7 +31,7 @@ def roofline(found: Counted, caption: Mapping[str, str]) -> None:
             text("cost.machine"): "word",
             text("cost.machine_kind"): "word",
             **{text(f"cost.figure_{name}"): "number" for name in FIGURES},
-            text("cost.cache_source"): "word",
+            text("cost.cache_source"): "word source",
         },
         [_figures(entry) for entry in cost.machines()],
         text("cost.machines_caption"),

@@ -89,6 +89,14 @@ def test_a_logarithmic_axis_leaves_out_what_it_cannot_show(browser: BrowserConte
     page.close()
 
 
+def test_counts_are_read_as_whole_numbers(browser: BrowserContext) -> None:
+    counts = Series("counts", (1, 20_000_000, 3 * 10**12, 0, 5, 6, 7, 8))
+    page = standalone.visit(browser, chart(series=(counts, Series("second", SECOND))), component=curves, query={"try.point": 1})
+    expect(get(page, "live")).to_have_text("token 2024-05-06: counts 20,000,000; second 0.2500;")
+    page.get_by_test_id("curves").get_by_test_id("table").locator("summary").click()
+    assert get(page, "table").locator("tbody tr").nth(2).inner_text().split("\t")[1].strip() == "3.00e+12"
+
+
 def test_decades_and_named_places_are_drawn_where_they_are(browser: BrowserContext) -> None:
     places = [10.0**power for power in range(8)]
     marks = (Mark(1e6, "a million"), Mark(1e4, "a < b"), Mark(2e4, "beside it, and long"))

@@ -2,16 +2,21 @@
 
 const minus = text => (Number(text) === 0 ? text.replace("-", "") : text).replaceAll("-", "\u2212");
 
-/** Four decimals, or a power of ten for what is very small or large. */
-export function written(value, none) {
+const MOST_WHOLE = 1e12;
+
+/** Four decimals, or a power of ten for what is very small or large; counts (`whole`) as whole numbers. */
+export function written(value, none, whole = false) {
   if (value === null || value === undefined) return none;
   const size = Math.abs(value);
+  if (whole && size < MOST_WHOLE) return minus(value.toLocaleString("en-US"));
   return minus(size > 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(2) : value.toFixed(4));
 }
 
 const tick = (value, step) => {
   const digits = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
-  return Math.abs(value) >= 1e5 ? minus(value.toExponential(0)) : minus(value.toFixed(digits));
+  if (Math.abs(value) < 1e5) return minus(value.toFixed(digits));
+  const beyond = Math.max(0, Math.floor(Math.log10(Math.abs(value)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9));
+  return minus(value.toExponential(beyond));
 };
 
 /** Round steps over a range, about `wanted` of them. */

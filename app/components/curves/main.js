@@ -100,7 +100,7 @@ class Curves extends Drawn {
     this.live.replaceChildren();
     if (shown === null) return;
     this.live.append(fillNodes(text.at, { name: chart.x_name, point: { token: chart.labels[shown] } }));
-    for (const { label, values } of chart.series) this.live.append(" ", fill(text.said, { label, value: written(values[shown], text.none) }));
+    for (const { label, values, whole } of chart.series) this.live.append(" ", fill(text.said, { label, value: written(values[shown], text.none, whole) }));
   }
 
   get picture() {

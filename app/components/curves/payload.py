@@ -18,7 +18,7 @@ LARGEST = 5_000
 
 @dataclass(frozen=True)
 class Series:
-    """One curve, or one set of bars; a value that is None or not finite leaves a gap."""
+    """One curve, or one set of bars; a value that is None or not finite leaves a gap. Counts (all int) are read as whole numbers."""
 
     label: str
     values: Sequence[float | None]
@@ -78,7 +78,12 @@ def pack(chart: Chart, *, text: Mapping[str, str], caption: Mapping[str, str], n
         "marks": [{"place": mark.place, "label": mark.label} for mark in chart.marks] if chart.places is not None else [],
         "marked": chart.marked, "path": chart.path, "name": name, "caption": dict(caption),
         "series": [
-            {"label": series.label, "kind": series.kind, "values": [_shown(value, chart.logarithmic) for value in series.values]}
+            {
+                "label": series.label,
+                "kind": series.kind,
+                "values": [_shown(value, chart.logarithmic) for value in series.values],
+                "whole": all(isinstance(value, int) for value in series.values),
+            }
             for series in chart.series
         ],
         "text": {label: text[label] for label in LABELS},

@@ -11,7 +11,7 @@ export class TableTwin extends Folded {
     const { chart, text } = this, header = label => element("th", { scope: "col" }, label);
     const head = element("tr", {}, header(chart.x_name), ...chart.series.map(({ label }) => header(label)));
     const rows = chart.labels.map((label, i) => element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, label)),
-      ...chart.series.map(({ values }) => element("td", {}, written(values[i], text.none)))));
+      ...chart.series.map(({ values, whole }) => element("td", {}, written(values[i], text.none, whole)))));
     const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
     table.createCaption().textContent = `${chart.title} · ${chart.y_name}`;
     return table;

@@ -18,7 +18,7 @@ LARGEST = 5_000
 
 @dataclass(frozen=True)
 class Series:
-    """One curve, or one set of bars; a value that is None or not finite leaves a gap. Counts (all int) are read as whole numbers."""
+    """One curve, or one set of bars; a value that is None or not finite leaves a gap. Counts (all int) are read whole."""
 
     label: str
     values: Sequence[float | None]

@@ -4,9 +4,18 @@ import streamlit as st
 
 from app import session
 from app.charts import training as charts
-from app.views import html, picture, training_forcing, training_schedule, training_smoothing, training_tying, training_what_if
+from app.views import (
+    html,
+    picture,
+    training_forcing,
+    training_moments,
+    training_schedule,
+    training_smoothing,
+    training_tying,
+    training_what_if,
+)
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
-from app.views.training_place import Asked, asked
+from app.views.training_place import SMOOTHING, first_row
 from model.analysis import schedules, smoothing
 from model.analysis.schedules import Setting
 from model.config import paper_base
@@ -20,18 +29,18 @@ from model.translator import Atlas
 
 def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a text that can be read."""
-    where = asked(trace)
     return Anatomy(
         "training",
         lambda: stage(selection, atlas, trace),
-        export=Export(f"{selection.model}-training.npz", lambda: archive(selection, atlas, trace, where), "training.export_note"),
+        export=Export(f"{selection.model}-training.npz", lambda: archive(selection, atlas, trace), "training.export_note"),
         sections=(
             Section("training.forcing_title", lambda: training_forcing.draw(selection, trace)),
             Section("training.schedule_heading", lambda: training_schedule.draw(selection, atlas, trace)),
             Section("training.smoothing_title", lambda: training_smoothing.about(selection, atlas, trace)),
             Section("training.tying_title", lambda: training_tying.draw(selection, atlas, trace)),
+            Section("training_moments.title", training_moments.show),
         ),
-        formulas=formulas(selection, atlas, trace, where),
+        formulas=formulas(selection, trace),
         shapes=sizes(atlas, trace),
         what_if=lambda: training_what_if.draw(selection, atlas, trace),
         code=(
@@ -49,15 +58,21 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
 def stage(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
+    chosen(selection, atlas, trace)
+
+
+@st.fragment
+def chosen(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+    session.begin_run()
     with st.container(key="stage"):
         training_smoothing.row(selection, atlas, trace)
 
 
-def archive(selection: session.Selection, atlas: Atlas, trace: Trace, where: Asked) -> bytes:
-    """All rows against their targets, and the rates of this model's own schedule."""
+def archive(selection: session.Selection, atlas: Atlas, trace: Trace) -> bytes:
+    """All rows against their targets in each convention, and the rates of this model's own schedule."""
     setting = schedules.of_card(atlas.card, atlas.config.d_model)
     steps = schedules.points(training_schedule.STEPS, setting.warmup)
-    found = smoothing.losses(atlas, trace, where.smoothing, where.convention)
+    found = {one: smoothing.losses(atlas, trace, SMOOTHING, one) for one in smoothing.CONVENTIONS}
     return charts.archive(
         trace,
         smoothing.log_probabilities(trace),
@@ -66,21 +81,25 @@ def archive(selection: session.Selection, atlas: Atlas, trace: Trace, where: Ask
             for name, rates in schedules.curves(setting, training_schedule.STEPS, steps).items()
         },
         steps,
-        {"plain": found.plain, "smoothed": found.smoothed, "floor": (found.floor,)},
+        {
+            "plain": found["uniform"].plain,
+            **{f"smoothed.{one}": losses.smoothed for one, losses in found.items()},
+            **{f"floor.{one}": (losses.floor,) for one, losses in found.items()},
+        },
         {
             **picture.caption(selection, trace),
-            "smoothing": f"{where.smoothing:g}",
-            "convention": where.convention,
+            "smoothing": f"{SMOOTHING:g}",
             "schedule": f"d_model={setting.d_model} warmup={setting.warmup} factor={setting.factor:g}",
         },
     )
 
 
-def formulas(selection: session.Selection, atlas: Atlas, trace: Trace, where: Asked) -> list[Formula]:
-    """The rate at the paper's peak, the loss of the chosen row, and perplexity."""
+def formulas(selection: session.Selection, trace: Trace) -> list[Formula]:
+    """The loss of the row in the middle, perplexity, and the rate at the paper's peak."""
     paper = Setting(*schedules.PAPER)
-    one = session.measured(smoothing.row, selection, where.row, where.smoothing, where.convention)
-    all_rows = session.measured(smoothing.losses, selection, where.smoothing, where.convention)
+    middle, convention = first_row(trace), smoothing.CONVENTIONS[0]
+    one = session.measured(smoothing.row, selection, middle, SMOOTHING, convention)
+    all_rows = session.measured(smoothing.losses, selection, SMOOTHING, convention)
     return [
         Formula(
             r"L = -\sum_{v} q_v \log p_v \;=\; q_y (-\log p_y) - \sum_{v \neq y} q_v \log p_v \;\ge\; "
@@ -88,10 +107,10 @@ def formulas(selection: session.Selection, atlas: Atlas, trace: Trace, where: As
             charts.smoothed_loss(one.target[one.ids.index(one.right)], one.plain, one.from_others, one.smoothed, one.floor),
             "training.formula_loss",
             {
-                "row": where.row,
-                "produced": trace.produced[where.row].label,
-                "smoothing": html.Ours(f"{where.smoothing:g}"),
-                "convention": html.Ours(where.convention),
+                "row": middle,
+                "produced": trace.produced[middle].label,
+                "smoothing": html.Ours(f"{SMOOTHING:g}"),
+                "convention": html.Ours(convention),
             },
         ),
         Formula(

@@ -26,10 +26,15 @@ class Asked:
     convention: Convention
 
 
+def first_row(trace: Trace) -> int:
+    """The row that is shown until another is chosen: one in the middle."""
+    return (len(trace.produced) - 1) // 2
+
+
 def asked(trace: Trace) -> Asked:
     """What stands in the URL, else a row in the middle, the paper's smoothing and PyTorch's convention."""
     rows = len(trace.produced)
-    row = linked.number(ROW, range(rows), (rows - 1) // 2)
+    row = linked.number(ROW, range(rows), first_row(trace))
     convention = linked.chosen(CONVENTION, CONVENTIONS, CONVENTIONS[0])
     return Asked(row, decimal(EPSILON, 0.0, LARGEST, SMOOTHING), next(one for one in CONVENTIONS if one == convention))
 
@@ -44,7 +49,7 @@ def choose(trace: Trace) -> Asked:
             range(rows),
             key=ROW,
             format_func=lambda row: row_name(trace, row),
-            on_change=keep(ROW, (rows - 1) // 2),
+            on_change=keep(ROW, first_row(trace)),
         )
         st.slider(
             text("training.choose_smoothing"),

@@ -70,9 +70,11 @@ def test_the_chosen_row_against_its_smoothed_target(open_app: OpenApp) -> None:
     plain, smoothed, floors = series(app, "losses")
     assert (plain[2], smoothed[2], floors[2]) == pytest.approx((-logarithms[right], loss, floor), rel=1e-5)
     assert charts(app)["losses"]["marked"] == 2
-    latex = "".join(formula.value for formula in app.latex)
-    assert f"= {loss:.4f}" in latex
-    assert f"H(q) = {floor:.4f}" in latex
+    latex, (logarithms, right) = "".join(formula.value for formula in app.latex), row_of_logits(3)  # the row in the middle
+    target = np.full(size, 0.1 / size)
+    target[right] += 0.9
+    assert f"= {-(target * logarithms).sum():.4f}" in latex
+    assert f"H(q) = {-(target * np.log(target)).sum():.4f}" in latex
     assert r"= 6.987712 \cdot 10^{-4}" in latex
     trace = session.trace("en-fr", SENTENCE)
     perplexity = math.exp(-sum(trace.log_probabilities) / len(trace.produced))

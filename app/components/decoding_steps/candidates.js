@@ -9,11 +9,14 @@ export const written = (value, digits = 2) => (Number(value.toFixed(digits)) || 
 /** A probability with as many digits as it needs: what rounds to nothing is not nothing. */
 export const share = value => value === 0 ? "0" : value < 0.0005 ? value.toExponential(0).replace("-", "\u2212") : value.toFixed(3);
 
+/** What a token is called among others: with its id where another one of the step looks the same. */
+export const nameOf = ({ candidates }, one) => candidates.some(other => other !== one && other.label === one.label) ? `${one.label} #${one.id}` : one.label;
+
 export const isSampling = header => header.kind === "sampling";
 
 export function layoutCandidates(theme, header, x, y, wide) {
   const { moments, text } = header, sampling = isSampling(header);
-  const label = Math.min(WIDEST, wide * 0.3, Math.max(...moments.flatMap(({ candidates }) => candidates.map(one => widthOf(theme, one.label, SIZE, 600))), 60));
+  const label = Math.min(WIDEST, wide * 0.3, Math.max(...moments.flatMap(moment => moment.candidates.map(one => widthOf(theme, nameOf(moment, one), SIZE, 600))), 60));
   const others = Math.max(...moments.map(({ others }) => widthOf(theme, fill(text.others, { count: count(others) }), SIZE)));
   const names = Math.min(wide * 0.42, Math.max(label, others));
   const logit = 56, numbers = sampling ? 58 : 0, value = sampling ? 108 : 54;
@@ -46,7 +49,7 @@ export function drawCandidates(surface, theme, header, at, moment, pointed) {
     const y = at.top + row * ROW, middle = y + ROW / 2, taken = one.id === moment.id, ink = one.cut ? theme.muted : theme.ink;
     if (pointed === row) surface.rect({ x: at.x, y: y + 1, w: at.wide, h: ROW - 2, r: 5, fill: theme.ink, alpha: 0.07 });
     if (taken) surface.rect({ x: at.x, y: y + 1, w: at.wide, h: ROW - 2, r: 5, stroke: moment.given ? theme.key : theme.target, width: 2 });
-    surface.text({ text: elide(theme, one.label, at.names, SIZE, 600), x: at.x + at.names + 4, y: middle, size: SIZE, weight: 600, align: "right", fill: ink });
+    surface.text({ text: elide(theme, nameOf(moment, one), at.names, SIZE, 600), x: at.x + at.names + 4, y: middle, size: SIZE, weight: 600, align: "right", fill: ink });
     surface.text({ text: written(one.logit), x: at.logit, y: middle, size: SMALL, align: "right", fill: ink });
     if (at.divided) surface.text({ text: one.divided === null ? "–" : written(one.divided), x: at.divided, y: middle, size: SMALL, align: "right", fill: ink });
     bars(surface, theme, at, middle, long(one.probability), sampling ? long(one.final) : null);

@@ -1,11 +1,11 @@
 // The rows "shifted right": under each step the token that the decoder read and the one that it produced, in aligned columns.
 import { elide, widthOf } from "./labels.js";
 
-const SIZE = 15, SMALL = 11.5, BOX = 28, WIDEST = 140, LINE = 96, GAP = 4;
+const SIZE = 15, SMALL = 11.5, BOX = 28, WIDEST = 140, LINE = 96, GAP = 4, TOP = 3; // room for the frame of the current column
 
 export function layoutRows(theme, { moments, text }, room) {
   const gutter = Math.ceil(Math.max(...[text.reads, text.produces, text.step].map(name => widthOf(theme, name, 13)))) + 14;
-  let x = gutter, y = 0;
+  let x = gutter, y = TOP;
   const columns = moments.map(({ read, taken }) => {
     const wide = Math.max(widthOf(theme, read, SIZE, 600), widthOf(theme, taken, SIZE, 600));
     const w = Math.min(WIDEST, Math.max(46, wide + 18), room - gutter);

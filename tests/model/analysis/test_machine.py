@@ -59,4 +59,4 @@ def test_the_process_writes_a_line_for_each_measurement(
     machine.main()
     lines = [machine.Timed(**json.loads(line)) for line in capsys.readouterr().out.splitlines()]
     assert [line.kind for line in lines] == list(machine.KINDS)
-    assert calls == [19, 1]
+    assert calls == [machine.PRIORITY, 1]

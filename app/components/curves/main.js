@@ -81,7 +81,7 @@ class Curves extends Drawn {
   render() {
     this.width = this.root.clientWidth;
     if (!this.width) return;
-    this.geometry = layout(this.theme, this.chart, Math.max(220, this.width - (this.width < NARROW ? 26 : 42)));
+    this.geometry = layout(this.theme, this.chart, Math.max(220, this.width - (this.width < NARROW ? 34 : 42)));
     this.stage.fit(this.geometry.width, this.geometry.height);
     this.paint();
   }

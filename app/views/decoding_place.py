@@ -120,7 +120,7 @@ def current(selection: session.Selection, atlas: Atlas, limit: int) -> Branch:
     owner, url = (selection.model, selection.text), st.query_params.get(PREFIX, "")
     before: Branch | None = st.session_state.get(_BRANCH)
     if before is None or (url and url != before.written):
-        ids = _read(url)
+        ids = from_link(url)
         wrong = bool(url) and (ids is None or not possible(atlas, ids, limit))
         found = Branch(owner, () if ids is None or wrong else ids, remark="decoding.refused_link" if wrong else "")
     elif before.owner != owner:
@@ -174,7 +174,8 @@ def numbers(told: Any) -> tuple[int, ...] | None:
     return tuple(told)
 
 
-def _read(url: str) -> tuple[int, ...] | None:
+def from_link(url: str) -> tuple[int, ...] | None:
+    """The tokens of a link, "12-45-8", or None if it names something else."""
     parts = url.split("-") if url else []
     if not all(part.isascii() and part.isdigit() and len(part) < 8 for part in parts):
         return None

@@ -1,6 +1,6 @@
 """Rotary positions: pairs of numbers as hands of clocks; the score depends on the offset alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -8,7 +8,6 @@ import streamlit as st
 from app import session
 from app.charts import rotary as equations
 from app.charts.archive import packed
-from app.charts.formulas import largest_weight
 from app.components.clocks import Head, clocks
 from app.components.clocks import pack as pack_clocks
 from app.components.clocks.payload import OWN
@@ -20,6 +19,7 @@ from model.analysis import rotary
 from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.position import frequencies, rotate
+from model.tokenizer import Token
 from model.trace import Trace
 from model.translator import Atlas
 
@@ -29,7 +29,7 @@ PAIR = 0  # of the formula with numbers: the one that every head has
 def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     place = self_attention(atlas, session.place(atlas))
-    row, column = largest_weight(trace, f"{place.path}.weights", place.head)
+    row, column = rotary.telling_pair(trace[f"{place.path}.weights"].tensor[0, place.head], read_by(trace, place))
     cell = session.measured(rotary.cell, selection, place.attention, place.layer, place.head, row, column)
     return Anatomy(
         "rotary",
@@ -59,17 +59,23 @@ def turnable(atlas: Atlas) -> list[str]:
     return [kind for kind in rotary.ATTENTIONS if kind in session.attentions(atlas)]
 
 
-def tokens_of(trace: Trace, place: session.Place) -> Axis:
+def read_by(trace: Trace, place: session.Place) -> Sequence[Token]:
     """The tokens that the head reads."""
-    if place.attention.startswith("encoder"):
-        return Axis(text("rotary.token"), [token.label for token in trace.source], "source")
-    return Axis(text("rotary.token"), [token.label for token in trace.target], "target")
+    return trace.source if place.attention.startswith("encoder") else trace.target
+
+
+def tokens_of(trace: Trace, place: session.Place) -> Axis:
+    """The same as labels."""
+    labels = [token.label for token in read_by(trace, place)]
+    return Axis(text("rotary.token"), labels, "source" if place.attention.startswith("encoder") else "target")
 
 
 def head_name(place: session.Place) -> str:
     """Its attention, layer and head, counted from 1."""
     attention = text(f"attention_map.{place.attention.replace('.', '_')}")
-    return f"{attention}, {text('picture.layer_head', layer=place.layer + 1, head=place.head + 1)}"
+    return text(
+        "rotary.head_name", attention=attention, place=text("picture.layer_head", layer=place.layer + 1, head=place.head + 1)
+    )
 
 
 # ----- the stage

@@ -48,15 +48,13 @@ def maps(selection: session.Selection, place: session.Place) -> None:
     if not opened.open:
         return
     with opened:
-        found = []
+        read = {name: rotary_models.on(selection, name) for name in MODELS}
         for name in MODELS:
-            chosen = rotary_models.on(selection, name)
-            if chosen is None:
-                rotary_models.missing(selection, name)
-            else:
-                found.append(_map(chosen, place))
-        if found:
-            _draw(selection, found)
+            if read[name] is None:
+                rotary_models.missing(name)
+        if found := [chosen for chosen in read.values() if chosen]:
+            rotary_models.given(found[0], selection)
+            _draw(selection, [_map(chosen, place) for chosen in found])
             html.prose("rotary.maps_read", kind="quiet")
             html.prose("rotary.untrained_without", kind="quiet")
 

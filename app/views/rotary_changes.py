@@ -42,7 +42,7 @@ def damage(selection: session.Selection) -> None:
     html.prose("rotary.damage_idea")
     chosen = rotary_models.turning(selection)
     if chosen is None:
-        rotary_models.missing(selection, rotary_models.ROTARY)
+        rotary_models.missing(rotary_models.ROTARY)
         return
     opened = st.expander(text("rotary.damage_open"), key="damage", on_change="rerun", bind="query-params")
     if not opened.open:

@@ -46,9 +46,24 @@ def long_texts(selection: session.Selection, atlas: Atlas) -> None:
     if of == "large":
         html.prose("rotary.long_large", kind="quiet")
     else:
-        known = session.longest_words(atlas) > 0
-        html.prose("rotary.long_this" if known else "rotary.long_unknown", kind="quiet", length=html.Ours(f"{length:,}"))
+        whose_length(selection, atlas, length)
     measured(selection, base, scaling, factor)
+
+
+def whose_length(selection: session.Selection, atlas: Atlas, length: int) -> None:
+    """What the length is that pairs are compared with, and what it leaves out."""
+    if not session.longest_words(atlas):
+        html.prose("rotary.long_unknown", kind="quiet", length=html.Ours(f"{length:,}"))
+        return
+    joined = "joined" in atlas.card.get("training", {})
+    pieces = session.languages(selection.model)[0] != "zh"  # there they are characters
+    html.prose(
+        "rotary.long_this",
+        kind="quiet",
+        length=html.Ours(f"{length:,}"),
+        pieces=html.Ours(text("rotary.long_pieces") if pieces else ""),
+        joined=html.Ours(text("rotary.long_joined") if joined else ""),
+    )
 
 
 def scaled(base: float, scaling: Scaling) -> bool:
@@ -83,8 +98,9 @@ def measured(selection: session.Selection, base: float, scaling: Scaling, factor
     """The loss of this sentence's translation in the rotary model, as trained and with the switches."""
     chosen = rotary_models.turning(selection)
     if chosen is None:
-        rotary_models.missing(selection, rotary_models.ROTARY)
+        rotary_models.missing(rotary_models.ROTARY)
         return
+    rotary_models.given(chosen, selection)
     if not scaled(base, scaling):
         html.prose("rotary.long_as_trained", kind="quiet", name=html.Ours(chosen.model))
         return

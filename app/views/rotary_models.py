@@ -10,14 +10,28 @@ ROTARY, SINUSOIDAL = "en-fr-rotary", "en-fr"
 
 
 def on(selection: session.Selection, name: str) -> session.Selection | None:
-    """The visitor's sentence given to this model; None if the model is not here or cannot read it."""
+    """The visitor's sentence given to this model; None if the model is not here or cannot read it.
+
+    A model that reads the language into which the chosen one translates gets its translation instead: `given`.
+    """
     if name == selection.model:
         return selection
     if name not in session.loaded([name] if name in session.models() else []):
         return None
-    if session.languages(name)[0] != session.languages(selection.model)[0] or session.refused(session.load(name), selection.text):
+    if same_language(selection, name):
+        written = selection.text
+    elif session.languages(selection.model)[1:] == session.languages(name)[:1]:
+        written = session.wrote(selection.model, selection.text, selection.beam) if selection.target is None else selection.target
+    else:
         return None
-    return replace(selection, model=name, target=None)
+    if session.refused(session.load(name), written):
+        return None
+    return replace(selection, model=name, text=written, target=None)
+
+
+def same_language(selection: session.Selection, name: str) -> bool:
+    """Whether a model reads the visitor's own sentence."""
+    return session.languages(name)[0] == session.languages(selection.model)[0]
 
 
 def turning(selection: session.Selection) -> session.Selection | None:
@@ -28,13 +42,24 @@ def turning(selection: session.Selection) -> session.Selection | None:
     return on(selection, ROTARY)
 
 
-def missing(selection: session.Selection, name: str) -> None:
+def missing(name: str) -> None:
     """Say why this model is not among those that are compared."""
     here = name in session.models()
     html.notice("info", "rotary.not_its_language" if here else "rotary.missing", name=html.Ours(name))
 
 
+def given(chosen: session.Selection, selection: session.Selection) -> None:
+    """Say what another model reads in place of the visitor's sentence, where it cannot read that."""
+    if not same_language(selection, chosen.model):
+        names = {"name": html.Ours(chosen.model), "model": html.Ours(selection.model)}
+        html.prose("rotary.given_translation", kind="quiet", **names, text=chosen.text)
+
+
 def told(chosen: session.Selection, selection: session.Selection) -> None:
-    """Say which model was measured, where it is not the chosen one."""
-    if chosen.model != selection.model:
-        html.prose("rotary.measured_on", kind="quiet", name=html.Ours(chosen.model), chosen=html.Ours(selection.model))
+    """Say which model was measured, and on what, where it is not the chosen one."""
+    if chosen.model == selection.model:
+        return
+    given(chosen, selection)
+    turns = session.load(selection.model).config.positions == "rotary"
+    key = "rotary.measured_on_translator" if turns else "rotary.measured_on"
+    html.prose(key, kind="quiet", name=html.Ours(chosen.model), chosen=html.Ours(selection.model))

@@ -5,7 +5,7 @@ own, because it is wrong.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from model.attention import scaled_products
 from model.position import Pairing, frequencies, rotate
+from model.tokenizer import Token
 from model.trace import Trace
 from model.translator import Atlas
 
@@ -34,7 +35,8 @@ def as_pairs(x: Float[Tensor, "*batch head_dim"], pairing: Pairing = "adjacent")
 class Cosines:
     """The score of a turned query and key as a sum over pairs: sizes cos(offset x frequencies + phases).
 
-    `sizes` are |q_i| |k_i|; `phases`, phi_i = arg q_i - arg k_i in radians, before any rotation; the sign matters.
+    `sizes` are |q_i| |k_i|; `phases`, phi_i = arg q_i - arg k_i in radians between -pi and pi, before any rotation; the sign
+    matters.
     """
 
     sizes: Float[Tensor, " pair"]
@@ -51,7 +53,8 @@ def cosines(
 ) -> Cosines:
     """What the score of this query and key, given before rotation, is made of (float64)."""
     q, k = as_pairs(query.double(), pairing), as_pairs(key.double(), pairing)
-    return Cosines(q.abs() * k.abs(), q.angle() - k.angle(), frequencies(query.shape[-1], base))
+    phases = torch.remainder(q.angle() - k.angle() + math.pi, 2 * math.pi) - math.pi
+    return Cosines(q.abs() * k.abs(), phases, frequencies(query.shape[-1], base))
 
 
 def products_at(
@@ -176,6 +179,21 @@ def head_vectors(atlas: Atlas, trace: Trace, attention: str, layer: int, head: i
     path = attention.replace(".", f".layers.{layer}.")
     query, key = (trace[f"{path}.{name}"].tensor[0, head] for name in ("query", "key"))
     return HeadVectors(query, key, atlas.config.positions == "rotary")
+
+
+def telling_pair(weights: Float[Tensor, "query key"], tokens: Sequence[Token]) -> tuple[int, int]:
+    """Query and key of the largest weight of a head between two words that stand at different positions.
+
+    At one position nothing is turned against anything, and marks and special tokens say little. Where there are no two words,
+    any two tokens; where there is one token, that.
+    """
+    words = torch.tensor([not (token.special or token.unknown) and any(map(str.isalnum, token.text)) for token in tokens])
+    apart = ~torch.eye(len(tokens), dtype=torch.bool)
+    for candidates in (words[:, None] & words & apart, apart):
+        if candidates.any():
+            row, column = divmod(int(torch.where(candidates, weights, -1.0).argmax()), len(tokens))
+            return row, column
+    return 0, 0
 
 
 @dataclass(frozen=True)

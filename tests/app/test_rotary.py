@@ -87,12 +87,17 @@ def test_what_is_missing_is_said(open_app: OpenApp, monkeypatch: pytest.MonkeyPa
     expected = lengths.loss_by_length(session.load("en-fr"), pairs[:2])
     assert chart["series"][0]["label"] == "en-fr"
     assert chart["series"][0]["values"] == pytest.approx([at.loss for at in expected])
-    app = open_app("rotary", lang="en", model="zh-en", maps="true")
-    assert "The model en-fr cannot read this sentence" in shown(app)
+    app = open_app("rotary", lang="en", model="zh-en", text="你好。", maps="true")
+    written = session.translation("zh-en", "你好。").text
+    assert f"en-fr reads English, so it gets what zh-en wrote: {written}" in shown(app)
+    header, _ = unpack(payload(app, "rotary_maps"))
+    assert header["matrices"][0]["rows"]["labels"] == [token.label for token in session.trace("en-fr", written).source]
+    assert "longest single sentence learned, 44" in payload(app, "rotary_wavelengths").decode()
+    assert "Words are cut into pieces" not in shown(app)
 
 
 def test_a_language_model_has_its_one_attention(open_app: OpenApp) -> None:
-    app = open_app("rotary", lang="en", model="en-lm", text="The cat", attention="encoder.self_attention")
+    app = open_app("rotary", lang="en", model="en-lm", text="The cat", attention="encoder.self_attention", damage="true")
     trace = session.trace("en-lm", "The cat")
     header, *_ = unpack_clocks(payload(app, "rotary_clocks"))
     assert header["labels"] == [token.label for token in trace.target]
@@ -100,9 +105,17 @@ def test_a_language_model_has_its_one_attention(open_app: OpenApp) -> None:
     assert header["turned"]
     assert [series["label"] for series in json.loads(payload(app, "rotary_wavelengths"))["series"]] == [
         "base 10,000",
-        "trained length, 32",
+        "longest single sentence learned, 32",
     ]
-    assert "each punctuation mark as one more" in shown(app)
+    told = shown(app)
+    assert "each punctuation mark as one more. Words are cut into pieces" in told
+    assert "two to four sentences put together, so longer texts were seen too, but rarely" in told
+    assert "en-lm turns its vectors too, but this is measured in a model that translates" in told
+    assert "does not" not in told
+    row, column = header["at"]
+    assert row != column
+    assert all(trace.target[at].text.isalpha() for at in (row, column))
+    assert f"query of “{trace.target[row].label}” at position {row}, key of “{trace.target[column].label}”" in told
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def test_the_models_vectors(open_page: OpenPage) -> None:
     assert product(clocks) == pytest.approx(by_rotate(1, 4, 1, 4), abs=1e-6)
     recorded = float(trace["encoder.layers.1.self_attention.scores"].tensor[0, 2, 1, 4])
     expect(page.get_by_test_id("recorded")).to_contain_text(f"{recorded:.4f}".replace("-", "\N{MINUS SIGN}"))
-    expect(page.get_by_test_id("product")).to_contain_text(f"{labels[1]}\u2069 at 1")
+    expect(page.get_by_test_id("product")).to_contain_text(f"{labels[1]}\u2069” at 1")
     options = page.get_by_test_id("control-query").locator("option").all_inner_texts()
     assert [option.split("  ", 1)[1] for option in options] == labels
 
@@ -83,7 +84,8 @@ def test_the_models_vectors(open_page: OpenPage) -> None:
     curve = list(csv.reader(io.StringIO(file(page, clocks.get_by_test_id("csv_offsets")))))
     offsets = torch.arange(-48.0, 49.0)
     np.testing.assert_allclose([float(line[-3]) for line in curve[1:]], made.terms(offsets).sum(-1), atol=1e-5)
-    assert "<svg" in file(page, clocks.get_by_test_id("svg"))
+    drawn = re.findall(r">([+\u2212]?\d+\.\d\d)</text>", file(page, clocks.get_by_test_id("svg")))
+    assert drawn[:24] == [f"{value:+.2f}".replace("-", "\N{MINUS SIGN}") for value in made.terms(torch.tensor([1.0]))[0].tolist()]
     with page.expect_download() as caught:
         page.locator(".st-key-npz_rotary button").click()
     with np.load(caught.value.path()) as saved:

@@ -1,5 +1,4 @@
 // The clocks: one a pair, with the hand of the query and the hand of the key at their positions.
-import { written } from "./axes.js";
 import { fill } from "./template.js";
 
 const SIZE = 12.5, BELOW = 40, GRAB = 18, SMALLEST = 104, LARGEST = 250;
@@ -66,4 +65,8 @@ function drawHand(surface, theme, at, pair, name, position, own) {
   surface.rect({ x: end[0] - r, y: end[1] - r, w: 2 * r, h: 2 * r, r: name === "q" ? r : 0, fill: colour });
 }
 
-const signed = value => `${value > 0 ? "+" : ""}${written(value).replace(/(\.\d\d)\d\d$/, "$1")}`;
+/** Rounded to two places, with its sign; what rounds to zero has none. */
+function signed(value) {
+  const near = Number(value.toFixed(2));
+  return `${near > 0 ? "+" : near < 0 ? "\u2212" : ""}${Math.abs(near).toFixed(2)}`;
+}

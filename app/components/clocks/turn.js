@@ -9,7 +9,7 @@ export const channelsOf = (width, pairing, i) => pairing === "half" ? [i, i + wi
 export function pairsOf(query, key, frequencies, pairing) {
   return Array.from(frequencies, (w, i) => {
     const [a, b] = channelsOf(query.length, pairing, i), q = hand(query[a], query[b]), k = hand(key[a], key[b]);
-    return { index: i, channels: [a, b], w, wavelength: TURN / w, q, k, size: q.size * k.size, phase: q.angle - k.angle };
+    return { index: i, channels: [a, b], w, wavelength: TURN / w, q, k, size: q.size * k.size, phase: wrapped(q.angle - k.angle) };
   });
 }
 
@@ -26,8 +26,11 @@ export function turned(pair, name, position) {
   return { matrix: [[c, -s], [s, c]], before: [x, y], after: [c * x - s * y, s * x + c * y] };
 }
 
+/** The same angle within half a turn either way. */
+const wrapped = angle => ((angle + Math.PI) % TURN + TURN) % TURN - Math.PI;
+
 /** An angle in degrees between -180 and 180. */
-export const degrees = angle => (((angle + Math.PI) % TURN + TURN) % TURN - Math.PI) * 360 / TURN;
+export const degrees = angle => wrapped(angle) * 360 / TURN;
 
 /** Curves over offsets from -reach to reach, `steps` parts: every pair's cosine, their sum, and the sum without phases. */
 export function curves(pairs, reach, steps) {

@@ -33,7 +33,7 @@ const LAWS = {
     if (bias) total += at(bias, 0, col);
     const marks = new Map([[a.id, { row }], [b.id, { col }]]);
     if (bias) marks.set(bias.id, { cell: [0, col] });
-    return { marks, terms, total, roles: [a.role, b.role], sentence: [bias ? "law_product_bias" : "law_product", { count: terms.length, first: a.title, second: b.title, bias: bias ? bracketed(at(bias, 0, col)) : "", value }] };
+    return { marks, terms, total, roles: [a.role, b.role], sentence: [bias ? "law_product_bias" : terms.length === 1 ? "law_product_one" : "law_product", { count: terms.length, first: a.title, second: b.title, bias: bias ? bracketed(at(bias, 0, col)) : "", value }] };
   },
   scaled({ scene, operands: [a], result, row, col, value }) {
     return { marks: sameCell([a, result], row, col), sentence: ["law_scaled", { before: bracketed(at(a, row, col)), factor: bracketed(scene.value), value }] };

@@ -25,7 +25,8 @@ Law = Literal[
 
 LABELS: tuple[str, ...] = (
     "steps", "step_number", "previous", "next", "play", "pause", "hint", "matrix_hint", "name", "rows_by_columns", "cell",
-    "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_bias", "law_scaled", "law_sum",
+    "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_one", "law_product_bias",
+    "law_scaled", "law_sum",
     "law_softmax", "law_softmax_none", "law_mask_kept", "law_mask_hidden", "law_lookup", "law_norm", "law_relu", "law_gelu",
     "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad",
     "table", "table_of", "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed",

@@ -13,6 +13,7 @@ from torch import Tensor
 from model import Translator
 from model.analysis import rotary
 from model.position import frequencies, rotate
+from model.tokenizer import Token
 
 PAIRINGS = st.sampled_from(["adjacent", "half"])
 SEEDS = st.integers(0, 2**30)
@@ -77,8 +78,22 @@ def test_the_sign_of_the_phase_matters_and_leaving_it_out_is_wrong() -> None:
     left_out = (made.sizes * (2 * made.frequencies).cos()).sum()
     assert abs(score - swapped) > 0.1
     assert abs(score - left_out) > 0.1
+    phases = rotary.cosines(torch.tensor([-1.0, 0.1]), torch.tensor([-1.0, -0.1])).phases
+    assert float(phases) == pytest.approx(-2 * math.atan(0.1))  # not 2 pi less
     alike = rotary.cosines(query, 3 * query)
     assert not alike.phases.any()
+
+
+def test_the_pair_to_begin_with_is_two_words() -> None:
+    def token(text: str, **kind: bool) -> Token:
+        return Token(text, 0, (0, 1), **kind)
+
+    tokens = [token("cat"), token("saw"), token("."), token("zzz", unknown=True), token("</s>", special=True)]
+    weights = torch.full((5, 5), 0.01)
+    weights[0, 0], weights[2, 4], weights[3, 1], weights[1, 0] = 0.9, 0.8, 0.7, 0.02
+    assert rotary.telling_pair(weights, tokens) == (1, 0)
+    assert rotary.telling_pair(weights[1:, 1:], tokens[1:]) == (1, 3)  # one word: any two tokens
+    assert rotary.telling_pair(weights[:1, :1], tokens[:1]) == (0, 0)
 
 
 @settings(max_examples=30)

@@ -25,12 +25,15 @@ def this_machine(found: Counted, caption: Mapping[str, str]) -> None:
     if not machine.lengths(found.config):
         html.notice("info", "cost.live_too_wide", d_model=found.config.d_model, most=machine.MOST_WIDTH)
         return
-    st.fragment(_measured, run_every=EVERY if st.session_state.get(ASKED) else None)(found, caption)
+    looks = bool(st.session_state.get(ASKED))
+    st.fragment(_measured, run_every=EVERY if looks else None)(found, caption, looks)
 
 
-def _measured(found: Counted, caption: Mapping[str, str]) -> None:
+def _measured(found: Counted, caption: Mapping[str, str], looks: bool) -> None:
     session.begin_run()
     waits = bool(st.session_state.get(ASKED))
+    if waits and not looks:
+        st.rerun()  # the whole page once: only then is this looked at again and again
     now = bench().look(found.config)
     if waits and now.state == "idle":
         now = bench().ask(found.config)

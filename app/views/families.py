@@ -118,6 +118,8 @@ def continued(found: Pair, trace: Trace) -> None:
         key = "families.continued_led"
     model, prompt = html.Ours(found.writer.name), or_nothing(trace.source_text)
     html.prose(key, model=model, prompt=prompt, text=or_nothing(written))
+    if not found.reads:
+        html.prose("families.other_language", kind="quiet", model=model, other=html.Ours(found.translator.name))
 
 
 def or_nothing(written: str) -> object:

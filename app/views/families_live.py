@@ -19,7 +19,7 @@ def asked(found: Pair) -> None:
     written = session.measured_model(families.continued, found.writer.name, found.sentence, found.language)
     way, one = "" if found.reads else "_back", found.traces[0]
     names = {"model": html.Ours(found.writer.name), "other": html.Ours(found.translator.name)}
-    html.prose(f"families.live_idea{way}", **names, language=html.Ours(found.language))
+    html.prose(f"families.live_idea{way}", **names, language=html.Ours(found.language_name))
     html.table(
         {text("families.live_prompt"): "word", text("families.live_writes"): "word"},
         [(one.prompt, one.text.strip() or html.Ours(text("families.live_nothing"))) for one in written],
@@ -50,7 +50,7 @@ def measured_table(name: str, head: str, columns: Sequence[str], rows: Sequence[
 
 def request(found: Pair) -> None:
     measured = likelihoods(found)
-    html.prose("families.asked_idea", count=measured.sentences, language=html.Ours(found.language))
+    html.prose("families.asked_idea", count=measured.sentences, language=html.Ours(found.language_name))
     rows = [
         (text(f"families.asked_{name}"), html.number(getattr(measured, name), 3))
         for name in ("translator", "asked", "other", "alone")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app import session
+from app.text import text
 from app.views import linked
 from model.analysis import families
 from model.trace import Trace
@@ -35,6 +36,11 @@ class Pair:
             session.trace(chosen.model, chosen.text, chosen.target, chosen.beam) for chosen in (self.translated, self.continued)
         )
         return one, two
+
+    @property
+    def language_name(self) -> str:
+        """The translator's other language, in the visitor's words."""
+        return {name: text(f"languages.{code}") for code, name in families.LANGUAGES.items()}[self.language]
 
     @property
     def first(self) -> int:

@@ -98,7 +98,9 @@ def _card(atlas: Atlas) -> None:
     words |= {"sinusoidal": text("card.sinusoidal"), "rotary": text("card.rotary"), "none": text("card.none")}
     words |= {"pre": text("card.pre"), "post": text("card.post")}
     facts = [
-        html.sentence(key, **{name: words.get(str(value), value) for name, value in values.items()})
+        html.sentence(
+            key, **{name: html.Ours(words[str(value)]) if str(value) in words else value for name, value in values.items()}
+        )
         for key, values in session.card_facts(atlas, session.current().language)
     ]
     listed = "".join(f"<li>{fact}</li>" for fact in facts)

@@ -158,7 +158,7 @@ class TwoFamilies extends Drawn {
     this.width = this.root.clientWidth;
     if (!this.width) return;
     this.at = layout(this.theme, this.header, this.inner);
-    this.stage.fit(this.at.width, this.at.height, TALLEST);
+    this.stage.fit(this.at.width, this.at.height, this.at.beside ? TALLEST : 0);
     paintScale(this.scale, this.theme, layoutScale(this.theme, { high: "1", masked: this.header.text.masked, room: this.inner }));
     this.show();
     this.paint();

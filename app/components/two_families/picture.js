@@ -5,7 +5,7 @@ import { colourAt } from "./scale.js";
 import { fill } from "./template.js";
 import { inkOn } from "./theme.js";
 
-const TILE = 46, GAP = 5, SIZE = 14.5, SMALL = 11.5, WIDEST = 150, HEAD = 58, TITLE = 24, BETWEEN = 30, BESIDE = 760;
+const TILE = 46, GAP = 5, SIZE = 14.5, SMALL = 11.5, WIDEST = 150, HEAD = 78, TITLE = 24, BETWEEN = 30, BESIDE = 760;
 
 export function layout(theme, header, room) {
   const beside = room >= BESIDE, wide = beside ? (room - BETWEEN) / 2 : room;
@@ -18,7 +18,7 @@ export function layout(theme, header, room) {
     if (beside) x += wide + BETWEEN;
     else y = made.bottom + BETWEEN;
   }
-  return { width: room, height: height + 4, panels };
+  return { width: room, height: height + 4, beside, panels };
 }
 
 function layoutPanel(theme, panel, text, x, y, wide) {
@@ -56,12 +56,13 @@ export function draw(surface, theme, header, at, look, focus) {
   header.panels.forEach((panel, index) => {
     const { x, y, wide, strips } = at.panels[index], place = placeIn(panel, look);
     surface.text({ text: elide(theme, panel.title, wide, 16, 650), x, y: y + 12, size: 16, weight: 650, fill: theme.ink });
+    surface.text({ text: fill(header.text.of_layers, { layer: place.layer + 1, layers: panel.layers }), x, y: y + 33, size: 13, fill: theme.muted });
     const said = place.ended ? header.text.ended : panel.writes[place.step];
     const box = Math.min(wide, widthOf(theme, said, SIZE, 650) + 22), label = header.text.writes;
-    const from = x + surface.text({ text: label, x, y: y + 40, size: 13, fill: theme.muted }) + 10;
-    surface.rect({ x: from, y: y + 27, w: box, h: 27, r: 6, fill: theme.card, stroke: theme.target, width: place.ended ? 1 : 2 });
-    surface.text({ text: elide(theme, said, box - 12, SIZE, 650), x: from + 11, y: y + 41, size: SIZE, weight: 650, fill: place.ended ? theme.muted : theme.ink });
-    if (!place.ended) surface.text({ text: fill(header.text.probability, { value: written(Math.exp(panel.logarithms[place.step]), 3) }), x: from + box + 10, y: y + 41, size: 13, fill: theme.muted });
+    const from = x + surface.text({ text: label, x, y: y + 60, size: 13, fill: theme.muted }) + 10;
+    surface.rect({ x: from, y: y + 47, w: box, h: 27, r: 6, fill: theme.card, stroke: theme.target, width: place.ended ? 1 : 2 });
+    surface.text({ text: elide(theme, said, box - 12, SIZE, 650), x: from + 11, y: y + 61, size: SIZE, weight: 650, fill: place.ended ? theme.muted : theme.ink });
+    if (!place.ended) surface.text({ text: fill(header.text.probability, { value: written(Math.exp(panel.logarithms[place.step]), 3) }), x: from + box + 10, y: y + 61, size: 13, fill: theme.muted });
     panel.strips.forEach((strip, i) => {
       const { title, tiles } = strips[i];
       surface.text({ text: elide(theme, title.text, wide, 13, 600), x: title.x, y: title.y, size: 13, weight: 600, fill: theme.muted });

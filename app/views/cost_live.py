@@ -1,6 +1,6 @@
 """This machine measured live: one attention and one encoder layer, n against milliseconds and MiB."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -64,6 +64,12 @@ def show(now: Measuring, found: Counted, caption: Mapping[str, str]) -> None:
     by_length: dict[int, dict[str, Timed]] = {}
     for timed in now.found:
         by_length.setdefault(timed.length, {})[timed.kind] = timed
+    layers = [row["layer"] for row in by_length.values() if "layer" in row]
+    weights = [cost_curves.mebi(cost.attention_bytes(found.config, n, n)) for n in by_length]
+    by_formula = {
+        "time": Series(text("cost.live_predicted"), padded(cost_curves.at_best_rate(layers), len(by_length))),
+        "space": Series(text("cost.live_by_formula"), weights),
+    }
     for kind, unit, pick in (("time", text("cost.milliseconds"), "milliseconds"), ("space", "MiB", "mebi")):
         chart = Chart(
             text(f"cost.live_{kind}"),
@@ -72,7 +78,8 @@ def show(now: Measuring, found: Counted, caption: Mapping[str, str]) -> None:
             [
                 Series(text(f"cost.live_{name}"), [cost_curves.reading(row.get(name), pick) for row in by_length.values()])
                 for name in KINDS
-            ],
+            ]
+            + [by_formula[kind]],
             [f"{length:,}" for length in by_length],
             places=list(by_length),
             logarithmic=True,
@@ -90,6 +97,11 @@ def show(now: Measuring, found: Counted, caption: Mapping[str, str]) -> None:
     )
     if now.state == "done":
         html.prose("cost.live_reading")
+
+
+def padded(values: Sequence[float], length: int) -> list[float | None]:
+    """With gaps at the end, where nothing was measured yet."""
+    return [*values, *([None] * (length - len(values)))]
 
 
 def _row(timed: Timed, found: Counted) -> tuple[object, ...]:

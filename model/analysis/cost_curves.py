@@ -56,6 +56,12 @@ def reading(timed: Timed | None, name: str) -> float | None:
     return mebi(timed.bytes) if name == "mebi" else timed.milliseconds
 
 
+def at_best_rate(measured: Sequence[Timed]) -> list[float]:
+    """Milliseconds that the formula gives for these runs if each ran as fast as the fastest of them."""
+    best = max((timed.rate for timed in measured), default=1.0)
+    return [timed.flops / best / 1e6 for timed in measured]
+
+
 def less_base(rows: Sequence[cost.Printed]) -> list[tuple[float, int]]:
     """Millions by which each row of Table 3 differs from its first: counted, and as printed."""
     base = rows[0]

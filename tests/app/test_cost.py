@@ -209,6 +209,11 @@ def test_a_measurement_is_asked_for_awaited_and_shown(open_app: OpenApp, monkeyp
     time_chart = chart(app, "live_time")
     assert time_chart["places"] == list(machine.lengths(paper_base()))
     assert time_chart["series"][0]["values"] == [n / 64 for n in machine.lengths(paper_base())]
+    by_formula = time_chart["series"][-1]["values"]
+    assert by_formula == pytest.approx(
+        [n * 10**6 / (64 * 10**6) for n in time_chart["places"]]
+    )  # the made-up rate is one for all
+    assert chart(app, "live_space")["series"][-1]["values"][0] == 8 * 32 * 32 * 4 / 2**20
     assert f"{8 * 512 * 512 * 4 / 2**20:.2f}" in text  # the weights of eight heads at 512
 
 

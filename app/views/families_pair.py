@@ -40,7 +40,8 @@ class Pair:
     @property
     def language_name(self) -> str:
         """The translator's other language, in the visitor's words."""
-        return {name: text(f"languages.{code}") for code, name in families.LANGUAGES.items()}[self.language]
+        names = {"en": text("languages.en"), "fr": text("languages.fr"), "zh": text("languages.zh")}
+        return {families.LANGUAGES[code]: name for code, name in names.items()}[self.language]
 
     @property
     def first(self) -> int:

@@ -17,9 +17,9 @@ import torch
 from model.trace import Trace
 
 LABELS: tuple[str, ...] = (
-    "title", "keys", "word", "previous", "next", "layer", "head", "mean", "writes", "wrote", "ended", "sees", "said",
-    "said_hidden", "strip_source", "strip_written", "strip_sequence", "probability", "masked", "place", "table", "table_step",
-    "table_token", "table_probability", "table_sees",
+    "title", "keys", "word", "previous", "next", "layer", "of_layers", "head", "mean", "writes", "wrote", "ended", "sees",
+    "said", "said_hidden", "strip_source", "strip_written", "strip_sequence", "probability", "masked", "place", "table",
+    "table_step", "table_token", "table_probability", "table_sees",
     "png", "svg", "csv", "copy_link", "copied", "copy_failed", "caption_sentence", "caption_place",
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ Beside the shipped ones a visitor may have models of their own, trained here: on
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from model.tokenizer import Token
 from model.translator import Atlas, Translator
 
 ROOT = Path(__file__).resolve().parents[2]
+KNOWN = 64  # models of whose files something is kept: the shipped ones and those of visitors
 
 
 def models() -> tuple[str, ...]:
@@ -67,7 +68,7 @@ def languages(name: str) -> tuple[str, ...]:
 
     The card says them; where it does not, the name: "en-fr" and "en-fr-rotary", "en-lm".
     """
-    if said := _card(name, _state(name)).get("languages"):
+    if said := _card(name).get("languages"):
         return tuple(str(said[side]) for side in ("source", "target", "text") if side in said)
     source, _, rest = name.partition("-")
     return (source,) if writes_on(name) else (source, rest.partition("-")[0])
@@ -80,7 +81,7 @@ def writes_on(name: str) -> bool:
 
 def known_words(name: str) -> bool:
     """Whether the vocabulary of a model is closed: a small language whose words are all known."""
-    return bool(_card(name, _state(name)).get("closed_vocabulary", False))
+    return bool(_card(name).get("closed_vocabulary", False))
 
 
 def unknown(atlas: Atlas, written: str) -> tuple[Token, ...]:
@@ -89,13 +90,15 @@ def unknown(atlas: Atlas, written: str) -> tuple[Token, ...]:
     return tuple(found.values())
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _card(name: str, state: tuple[tuple[str, int, int], ...]) -> dict[str, Any]:
-    """The card of a model whose files are in this state; empty if it cannot be read, which loading the model tells."""
-    try:
-        return checkpoint.load_card(folder_of(name))
-    except CheckpointError:
-        return {}
+def _card(name: str) -> dict[str, Any]:
+    """The card of a model; empty if it cannot be read, which loading the model tells."""
+    found = _files(name)
+    if found.card is None:
+        try:
+            found.card = checkpoint.load_card(folder_of(name))
+        except CheckpointError:
+            found.card = {}
+    return found.card
 
 
 def load(name: str) -> Atlas:
@@ -125,27 +128,52 @@ def loaded(names: Sequence[str]) -> dict[str, Atlas]:
 
 def damage(name: str) -> str:
     """Why a model cannot be loaded, for the visitor; empty if it can be."""
-    return _damage(name, _state(name))
+    found = _files(name)
+    if found.damage is None:
+        try:
+            load(name)
+            found.damage = ""
+        except CheckpointError as error:
+            found.damage = without_folder(str(error))
+    return found.damage
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _damage(name: str, state: tuple[tuple[str, int, int], ...]) -> str:
-    """The same of a model whose files are in this state: a damaged one is not read again until they change."""
-    try:
-        load(name)
-    except CheckpointError as error:
-        return without_folder(str(error))
-    return ""
+@dataclass
+class _Files:
+    """What is known of a model whose files are in this state; None: not asked yet."""
+
+    state: tuple[tuple[str, int, int], ...]
+    card: dict[str, Any] | None = None
+    damage: str | None = None
 
 
-def _state(name: str) -> tuple[tuple[str, int, int], ...]:
+def _files(name: str) -> _Files:
+    """The same as long as the files stay as they are: a damaged model is not read again until they change."""
+    folder, known = folder_of(name), _known()
+    state = _state(folder)
+    found = known.get(folder)
+    if found is None or found.state != state:
+        if len(known) >= KNOWN:
+            known.pop(next(iter(known)), None)
+        found = known[folder] = _Files(state)
+    return found
+
+
+@st.cache_resource(show_spinner=False)
+def _known() -> dict[Path, _Files]:
+    """One for all visitors. Every page asks it of every model: a dictionary, since Streamlit hashes what its caches are asked."""
+    return {}
+
+
+def _state(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """What tells the files of a model from others that may take their place: names, sizes, times."""
     found = []
-    for path in sorted(folder_of(name).glob("*")):
-        with suppress(OSError):  # gone in between
-            known = path.stat()
-            found.append((path.name, known.st_size, known.st_mtime_ns))
-    return tuple(found)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):  # gone in between
+                known = entry.stat()
+                found.append((entry.name, known.st_size, known.st_mtime_ns))
+    return tuple(sorted(found))
 
 
 def without_folder(message: str) -> str:

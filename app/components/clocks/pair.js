@@ -1,7 +1,7 @@
 // The chosen pair in numbers: its rotation matrices, what they make of both hands, and the term that it adds.
 import { written } from "./axes.js";
 import { element, fill } from "./template.js";
-import { degrees, term, turned } from "./turn.js";
+import { degrees, term, turned, wrapped } from "./turn.js";
 
 const minus = value => String(value).replace("-", "\u2212");
 const cell = value => element("td", {}, written(value));
@@ -17,10 +17,10 @@ function turn(text, pair, name, position) {
 }
 
 export function describe(text, pair, places) {
-  const [first, second] = pair.channels, offset = places.q - places.k, value = term(pair, offset);
+  const [first, second] = pair.channels, offset = places.q - places.k, value = term(pair, offset), phase = wrapped(pair.phase);
   const title = element("h4", {}, fill(text.pair_title, { pair: pair.index, first, second, w: written(pair.w), wavelength: pair.wavelength.toFixed(1) }));
   const sum = element("p", { class: "note", "data-testid": "term" }, fill(text.term, {
-    q: written(pair.q.size), k: written(pair.k.size), offset: minus(offset), w: written(pair.w), phi: pair.phase < 0 ? `(${written(pair.phase)})` : written(pair.phase), degrees: minus(degrees(pair.phase).toFixed(1)), value: written(value) }));
+    q: written(pair.q.size), k: written(pair.k.size), offset: minus(offset), w: written(pair.w), phi: phase < 0 ? `(${written(phase)})` : written(phase), degrees: minus(degrees(phase).toFixed(1)), value: written(value) }));
   return [title, element("div", { class: "turns table-scroll", tabindex: "0", role: "group", "aria-label": text.matrix }, turn(text, pair, "q", places.q), turn(text, pair, "k", places.k)), sum];
 }
 

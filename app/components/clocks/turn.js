@@ -9,7 +9,7 @@ export const channelsOf = (width, pairing, i) => pairing === "half" ? [i, i + wi
 export function pairsOf(query, key, frequencies, pairing) {
   return Array.from(frequencies, (w, i) => {
     const [a, b] = channelsOf(query.length, pairing, i), q = hand(query[a], query[b]), k = hand(key[a], key[b]);
-    return { index: i, channels: [a, b], w, wavelength: TURN / w, q, k, size: q.size * k.size, phase: wrapped(q.angle - k.angle) };
+    return { index: i, channels: [a, b], w, wavelength: TURN / w, q, k, size: q.size * k.size, phase: q.angle - k.angle };
   });
 }
 
@@ -27,7 +27,7 @@ export function turned(pair, name, position) {
 }
 
 /** The same angle within half a turn either way. */
-const wrapped = angle => ((angle + Math.PI) % TURN + TURN) % TURN - Math.PI;
+export const wrapped = angle => ((angle + Math.PI) % TURN + TURN) % TURN - Math.PI;
 
 /** An angle in degrees between -180 and 180. */
 export const degrees = angle => wrapped(angle) * 360 / TURN;

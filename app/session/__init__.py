@@ -12,6 +12,16 @@ from app.session.places import ATTENTIONS, Place, attentions, checked_place, go,
 from app.session.selection import BEAMS, Selection, begin_run, current, select
 from app.session.sentences import Example, example_pairs, examples, first_example
 from app.session.start import warm_up
+from app.session.training import (
+    begin_training,
+    open_result,
+    own_training,
+    packed,
+    resume_training,
+    stop_training,
+    trainings_at_once,
+)
+from app.session.trainings import Training
 from app.session.unsure import doubts
 from app.session.variants import altered, altered_translation, head_off
 
@@ -24,10 +34,12 @@ __all__ = [
     "Place",
     "Remark",
     "Selection",
+    "Training",
     "altered",
     "altered_translation",
     "attentions",
     "begin_run",
+    "begin_training",
     "card_facts",
     "checked_place",
     "current",
@@ -48,13 +60,19 @@ __all__ = [
     "measured_model",
     "models",
     "move",
+    "open_result",
+    "own_training",
+    "packed",
     "place",
     "put",
     "refused",
     "remarks",
+    "resume_training",
     "select",
     "settle",
+    "stop_training",
     "trace",
+    "trainings_at_once",
     "translation",
     "warm_up",
     "writes_on",

@@ -17,6 +17,8 @@ def own_models() -> Mapping[str, Path]:
     return {name: folder for name, folder in found.items() if folder.is_dir()}
 
 
-def keep_model(name: str, folder: Path) -> None:
-    """From now on this session has a model of this name."""
-    st.session_state[_OWN] = {**st.session_state.get(_OWN, {}), name: folder}
+def keep_model(name: str, folder: Path, most: int) -> list[Path]:
+    """From now on this session has a model of this name, the newest of at most so many; the folders of those that it gives up."""
+    kept = [*st.session_state.get(_OWN, {}).items(), (name, folder)]
+    st.session_state[_OWN] = dict(kept[-most:])
+    return [old for _, old in kept[:-most]]

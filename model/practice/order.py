@@ -96,6 +96,11 @@ class Order:
                 said += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
         return (*said, *(["--without", *self.without] if self.without else []))
 
+    @property
+    def command(self) -> str:
+        """What trains it on a command line."""
+        return " ".join(("python -m model.practice --output", f"runs/{self.task}", *self.words()))
+
     @classmethod
     def of(cls, options: argparse.Namespace) -> "Order":
         """What a command line asks for."""

@@ -137,7 +137,7 @@ def card(run: Practice) -> str:
         'licence = "MIT, like its data and the code"',
         "",
         "[training]",
-        f'command = "{" ".join(("python -m model.practice --output", f"runs/{order.task}", *order.words()))}"',
+        f'command = "{order.command}"',
         f"steps = {run.progress.step}",
         f"seconds = {run.progress.seconds:.0f}",
         f"longest_words = {order.kind.lengths[1] if not order.kind.characters else 0}",

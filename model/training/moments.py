@@ -45,10 +45,13 @@ def write(run: Path, path: Path, dtype: torch.dtype = torch.float16) -> None:
 
 def read_log(run: Path) -> Iterator[Moment]:
     """The checks in the log of a run, in their order; half a line at its end, still being written, is left out."""
-    for entry in entries(run):
-        if "check" in entry:
-            check = entry["check"]
-            yield Moment(entry["step"], check["loss"], check["exact"], _tuples(check["alignment"]))
+    return (of_check(entry) for entry in entries(run) if "check" in entry)
+
+
+def of_check(entry: Mapping[str, Any]) -> Moment:
+    """The moment that a line of the log tells of."""
+    check = entry["check"]
+    return Moment(entry["step"], check["loss"], check["exact"], _tuples(check["alignment"]))
 
 
 def losses(run: Path) -> list[float]:

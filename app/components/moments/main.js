@@ -17,6 +17,9 @@ const BEAT = 450, NARROW = 520, GAP = 24;
 const counted = count => Array.from({ length: count }, (_, i) => ({ value: String(i), label: String(i + 1) }));
 const outer = ({ name, title, text, source, produced, layers, heads }) => JSON.stringify([name, title, text, source, produced, layers, heads]);
 
+const placeOf = ([layer, head, row]) => ({ layer, head, row: row ? "read" : "produced" });
+const isFirst = (place, first) => Object.entries(placeOf(first)).every(([name, value]) => place[name] === value);
+
 class Moments extends Drawn {
   update({ data }) {
     const shown = decode(data);
@@ -29,12 +32,14 @@ class Moments extends Drawn {
     this.shown = shown;
     if (!again) {
       this.stop();
-      const [layer, head, row] = shown.first;
-      this.place = { moment: last, layer, head, row: row ? "read" : "produced" };
+      this.place = { moment: last, ...placeOf(shown.first) };
       if (!before) this.linked();
       this.cursor = this.hover = null;
       this.build();
-    } else if (followed && !this.timer) this.place = { ...this.place, moment: last };
+    } else {
+      if (followed && !this.timer) this.place = { ...this.place, moment: last };
+      if (isFirst(this.place, before.first)) this.place = { ...this.place, ...placeOf(shown.first) }; // nobody chose it
+    }
     this.place.moment = Math.min(this.place.moment, last);
     this.slider.max = String(last);
     this.table.show(shown, this.place);
@@ -211,8 +216,7 @@ class Moments extends Drawn {
   write() { replaceAddress(this.link()); }
 
   link() {
-    const url = new URL(location.href), { shown, place } = this, last = shown.steps.length - 1, [layer, head, row] = shown.first;
-    const first = { moment: last, layer, head, row: row ? "read" : "produced" };
+    const url = new URL(location.href), { shown, place } = this, first = { moment: shown.steps.length - 1, ...placeOf(shown.first) };
     for (const [name, value] of Object.entries(place)) {
       if (value === first[name]) url.searchParams.delete(`${shown.name}.${name}`);
       else url.searchParams.set(`${shown.name}.${name}`, String(value));

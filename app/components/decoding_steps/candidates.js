@@ -7,7 +7,12 @@ const ROW = 25, SIZE = 14, SMALL = 12, HEAD = 26, WIDEST = 132, DRAW = 46;
 export const written = (value, digits = 2) => (Number(value.toFixed(digits)) || 0).toFixed(digits).replace("-", "\u2212");
 
 /** A probability with as many digits as it needs: what rounds to nothing is not nothing. */
-export const share = value => value === 0 ? "0" : value < 0.0005 ? value.toExponential(0).replace("-", "\u2212") : value.toFixed(3);
+export function share(value) {
+  if (value === 0 || value >= 0.0005) return value ? value.toFixed(3) : "0";
+  if (value >= 0.00005) return value.toFixed(4);
+  const [leading, power] = value.toExponential(0).split("e-");
+  return `${leading} × 10\u207b${[...power].map(digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
+}
 
 /** What a token is called among others: with its id where another one of the step looks the same. */
 export const nameOf = ({ candidates }, one) => candidates.some(other => other !== one && other.label === one.label) ? `${one.label} #${one.id}` : one.label;

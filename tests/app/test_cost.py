@@ -87,22 +87,22 @@ def test_heads_that_do_not_divide_the_width_are_told_and_the_rest_of_the_page_st
     assert "Where attention overtakes" in shown(app)
 
 
-@pytest.mark.parametrize(
-    ("figure", "given", "told"),
-    [
-        ("bandwidth", "much", "nan cannot be"),
-        ("fp32", "0", "0.0 cannot be"),
-        ("bf16", "-4", "-4.0 cannot be"),
-        ("fp8", "1e9", "cannot be"),
-    ],
-)
-def test_figures_of_a_machine_are_checked_here(open_app: OpenApp, figure: str, given: str, told: str) -> None:
-    app = open_app("cost", lang="en", model="en-fr", text=SENTENCE, **{figure: given})
-    assert told in shown(app)
-    assert not [one for one in app.get("bidi_component") if json.loads(one.proto.bytes)["name"] == "roof"]
-    app.text_input(key=figure).set_value("100").run()
-    assert not app.exception
-    assert "RTX 5070, changed" in shown(app)
+def test_figures_of_a_machine_are_checked_here(open_app: OpenApp) -> None:
+    app = open_app("cost", lang="en", model="en-fr", text=SENTENCE, bandwidth="much")
+    assert "nan cannot be. Give" in shown(app)
+    for figure, given, told in (
+        ("bandwidth", "672", ""),
+        ("fp32", "0", "0.0"),
+        ("bf16", "-4", "-4.0"),
+        ("fp8", "1e9", "1000000000.0"),
+    ):
+        app.text_input(key=figure).set_value(given).run()
+        assert (f"{told} cannot be. Give" in shown(app)) == bool(told)
+        drawn = [one for one in app.get("bidi_component") if json.loads(one.proto.bytes)["name"] == "roof"]
+        assert len(drawn) == (not told)
+        if told:
+            app.text_input(key=figure).set_value("100").run()
+            assert "RTX 5070, changed" in shown(app)
 
 
 def test_a_changed_machine_moves_the_edge_of_its_roof(open_app: OpenApp) -> None:
@@ -127,13 +127,13 @@ def test_a_language_model_has_one_sequence(open_app: OpenApp) -> None:
     assert f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}" in shown(app)
 
 
-@pytest.mark.parametrize("value", ["9" * 5000, "<b>", "-1", "1e400", "☃"])
+@pytest.mark.parametrize("value", ["9" * 5000, "<b>☃", "-1"])
 def test_a_link_with_anything_in_it_opens(open_app: OpenApp, value: str) -> None:
     names = ("preset", "family", "tie", "d_model", "num_heads", "n", "bytes", "machine", "bandwidth", "cache_length", "kernel")
     app = open_app("cost", lang="en", model="en-fr", text="<b>1E1</b> NaN", **dict.fromkeys(names, value))
     config = session.load("en-fr").config
     assert app.number_input(key="d_model").value == config.d_model
-    assert "cannot be" in shown(app)  # the memory's speed, which is a box of text
+    assert "cannot be. Give" in shown(app)  # the memory's speed, which is a box of text
     assert "<b>1E1" not in said(app)
 
 

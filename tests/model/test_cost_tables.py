@@ -37,7 +37,7 @@ def shapes(draw: st.DrawFn) -> ModelConfig:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(shapes(), st.integers(1, 9), st.integers(1, 9))
 def test_parameters_and_operations_of_any_model_are_those_of_its_modules(config: ModelConfig, source: int, target: int) -> None:
     if config.family == "decoder-only":
@@ -55,7 +55,7 @@ def test_parameters_and_operations_of_any_model_are_those_of_its_modules(config:
     assert held["training"] == 16 * cost.parameters(config)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(shapes(), st.integers(1, 60))
 def test_one_layer_counts_what_torch_counts_and_the_square_overtakes_at_the_crossing(config: ModelConfig, length: int) -> None:
     layer = EncoderLayer(config).eval()
@@ -194,7 +194,7 @@ def test_the_roof_is_the_lower_of_two() -> None:
         cost.roof(machine, "bf16", 1, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 200), st.integers(2, 6), st.integers(1, 9))
 def test_paths_are_those_of_networks_that_are_walked(length: int, kernel: int, neighbourhood: int) -> None:
     kinds = {kind.name: kind for kind in cost.complexity(length, 16, kernel, neighbourhood)}

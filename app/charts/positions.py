@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.charts.formulas import number
+from app.charts.formulas import aligned, number
 
 DIGITS = 4
 Pair = tuple[float, float]
@@ -31,10 +31,25 @@ def turned(rows: tuple[Pair, Pair], before: Pair, after: Pair, position: int, of
     )
 
 
+def added(rows: tuple[Pair, Pair], before: Pair, after: Pair) -> str:
+    """The same as two sums: a sine and a cosine of p + k from those of p and of k."""
+    c, s = (_bracketed(value) for value in rows[0])
+    sine, cosine = (_bracketed(value) for value in before)
+    return aligned(
+        rf"{sine} \cdot {c} + {cosine} \cdot {s} = {number(after[0], DIGITS)}",
+        rf"{cosine} \cdot {c} - {sine} \cdot {s} = {number(after[1], DIGITS)}",
+    )
+
+
 def product(distance: int, value: float, d_model: int, squared_length: float) -> str:
     """The dot product of two positions at this distance, beside that of a position with itself."""
     whole = rf"\lVert PE(p) \rVert^2 = \tfrac{{{d_model}}}{{2}} = {number(squared_length, 0)}"
     return rf"PE(p) \cdot PE(p + {distance}) = \sum_i \cos({distance}\, w_i) = {number(value, DIGITS)}, \qquad {whole}"
+
+
+def _bracketed(value: float) -> str:
+    shown = number(value, DIGITS)
+    return f"({shown})" if shown.startswith("-") else shown
 
 
 def _matrix(rows: Sequence[Sequence[float]]) -> str:

@@ -10,18 +10,19 @@ from app.text import text
 from app.views import anatomy, html, picture, positions_effect, positions_shift, positions_table
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.positions_products import show as show_products
+from app.views.positions_shift import Shift
 from app.views.positions_table import Table
 from model.analysis import position_parts, positions
 from model.config import paper_base
 from model.embedding import InputEmbedding
 from model.position import shift_matrix, sinusoidal
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
-POSITION, DISTANCE = 2, 3  # whose numbers stand in the formulas
+POSITION = 2  # whose cells stand in the formulas
 
 
-def described(selection: session.Selection, atlas: Translator, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     table = positions_table.asked(atlas, trace)
     sums = position_parts.reads_the_sum(atlas.config)
@@ -40,14 +41,14 @@ def described(selection: session.Selection, atlas: Translator, trace: Trace) -> 
             *([Section("positions.projected_title", lambda: positions_shift.projected(selection, atlas, trace))] if sums else []),
             Section("positions.add_title", lambda: positions_effect.add(selection, atlas, trace)),
         ),
-        formulas=formulas(table) if table else (),
+        formulas=formulas(table, positions_shift.asked(table)) if table else (),
         shapes=sizes(atlas, trace),
-        what_if=(lambda: positions_effect.what_if(selection, trace)) if "source.position" in trace else None,
+        what_if=lambda: positions_effect.what_if(selection, trace),
         code=(sinusoidal, shift_matrix, InputEmbedding),
     )
 
 
-def stage(selection: session.Selection, atlas: Translator, trace: Trace, table: Table | None) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, table: Table | None) -> None:
     """Whose table it is, the table, and its measured bounds."""
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
@@ -61,7 +62,7 @@ def stage(selection: session.Selection, atlas: Translator, trace: Trace, table: 
             positions_table.tell_bounds(table)
 
 
-def saved(selection: session.Selection, atlas: Translator, trace: Trace, table: Table) -> bytes:
+def saved(selection: session.Selection, atlas: Atlas, trace: Trace, table: Table) -> bytes:
     """The NPZ of this page: the table and its wavelengths, and the dot products of the sentence in the model's own width."""
     arrays = {"table": table.values(), "wavelengths": positions.wavelengths(table.d_model, table.base)}
     arrays["products.alone"] = positions.products(len(position_parts.sentence(trace)), atlas.config.d_model)
@@ -84,10 +85,13 @@ def to_rotary(selection: session.Selection) -> None:
 # ----- beneath the picture
 
 
-def formulas(table: Table) -> list[Formula]:
-    """Two cells of the table, the turn of one pair, and one dot product, in numbers."""
-    found = positions.turn(positions.shift(POSITION + 1, table.d_model, DISTANCE, table.base), POSITION, 0, table.base)
-    along = positions.by_distance(DISTANCE + 1, table.d_model, table.base)
+def formulas(table: Table, at: Shift) -> list[Formula]:
+    """Two cells of the table, the turn of the chosen pair, and the dot product at the chosen distance, in numbers."""
+    found = positions.turn(
+        positions.shift(at.position + 1, table.d_model, at.offset, table.base), at.position, at.pair, table.base
+    )
+    distance = abs(at.offset)
+    along = positions.by_distance(distance + 1, table.d_model, table.base)
     where = (r"2i", r"2i+1") if table.layout == "interleaved" else (r"i", r"i + \tfrac{d}{2}")
     return [
         Formula(
@@ -100,15 +104,22 @@ def formulas(table: Table) -> list[Formula]:
         Formula(
             r"PE(p + k) = M_k\, PE(p), \qquad M_k = \mathrm{diag}\left(R_0, R_1, \ldots\right), \qquad "
             r"R_i = \begin{bmatrix} \cos k w_i & \sin k w_i \\ -\sin k w_i & \cos k w_i \end{bmatrix}",
-            equations.turned(found.block, found.before, found.after, POSITION, DISTANCE),
+            equations.turned(found.block, found.before, found.after, at.position, at.offset),
             "positions.formula_shift",
-            {"p": POSITION, "k": DISTANCE},
+            {"p": at.position, "k": html.Ours(html.number(at.offset, 0)), "pair": at.pair},
+        ),
+        Formula(
+            r"\sin (p + k) w_i = \sin p\,w_i \cos k\,w_i + \cos p\,w_i \sin k\,w_i, \qquad "
+            r"\cos (p + k) w_i = \cos p\,w_i \cos k\,w_i - \sin p\,w_i \sin k\,w_i",
+            equations.added(found.block, found.before, found.after),
+            "positions.formula_why",
+            {"p": at.position, "k": html.Ours(html.number(at.offset, 0)), "pair": at.pair},
         ),
         Formula(
             r"PE(p) \cdot PE(q) = \sum_{i=0}^{d/2-1} \cos\left((p - q)\, w_i\right)",
-            equations.product(DISTANCE, float(along[-1]), table.d_model, positions.squared_length(table.d_model)),
+            equations.product(distance, float(along[-1]), table.d_model, positions.squared_length(table.d_model)),
             "positions.formula_product",
-            {"k": DISTANCE},
+            {"k": distance},
         ),
     ]
 
@@ -119,7 +130,7 @@ def cell_in_numbers(table: Table, dimension: int) -> str:
     return equations.cell(POSITION, dimension, found.wave, found.pair, table.d_model, table.base, found.angle, found.value)
 
 
-def sizes(atlas: Translator, trace: Trace) -> list[Shape]:
+def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     """The table, the matrix of a shift and the products, in this model and in the paper's."""
     ours, base, length = atlas.config, paper_base(), len(position_parts.sentence(trace))
     name = "L_s" if trace.source else "L_t"

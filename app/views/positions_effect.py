@@ -11,12 +11,13 @@ from app.views import html, linked, picture
 from app.views.positions_products import tokens
 from model.analysis import order, position_parts
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 HEAD = 0  # whose queries are shown
+WITH_POSITIONS = "en-fr"  # a model that translates, and adds positions
 
 
-def add(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def add(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """Adding is concatenating with tied projections, shown on one head's queries; and what either costs."""
     idea(selection, atlas)
     if position_parts.reads_the_sum(atlas.config):
@@ -54,7 +55,7 @@ def add(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
     html.prose("positions.add_read")
 
 
-def idea(selection: session.Selection, atlas: Translator) -> None:
+def idea(selection: session.Selection, atlas: Atlas) -> None:
     """Why positions are added, as far as it is true of this model: others normalise the sum first, or add nothing."""
     if position_parts.reads_the_sum(atlas.config):
         html.prose("positions.add_idea_sum")
@@ -68,7 +69,13 @@ def idea(selection: session.Selection, atlas: Translator) -> None:
 def what_if(selection: session.Selection, trace: Trace) -> None:
     """Positions taken from the model; the sentence and its words in another order."""
     session.begin_run()
+    if not trace.source:
+        elsewhere(selection)
+        return
+    added = "source.position" in trace
     html.prose("positions.what_if_idea")
+    if not added:
+        html.prose("positions.what_if_turn", name=html.Ours(selection.model))
     orders = tuple(order.ORDERS)
     linked.chosen("order", orders, None)
     chosen = st.segmented_control(
@@ -82,6 +89,8 @@ def what_if(selection: session.Selection, trace: Trace) -> None:
         reordered(selection, trace, chosen)
     else:
         html.prose("positions.what_if_choose", kind="quiet")
+    if not added:
+        return
     html.prose("positions.factor")
     st.page_link(
         "views/tokens.py",
@@ -89,6 +98,18 @@ def what_if(selection: session.Selection, trace: Trace) -> None:
         icon=":material/arrow_forward:",
         query_params={**selection.parameters(), "without": "factor"},
     )
+
+
+def elsewhere(selection: session.Selection) -> None:
+    """Of a language model nothing is measured here, since it has no memory; a model that has one is a click away."""
+    html.prose("positions.what_if_translator", name=html.Ours(selection.model))
+    if WITH_POSITIONS in session.models():
+        st.button(
+            text("positions.what_if_open", name=WITH_POSITIONS),
+            icon=":material/arrow_forward:",
+            key="with_positions",
+            on_click=lambda: session.select(model=WITH_POSITIONS),
+        )
 
 
 def reordered(selection: session.Selection, trace: Trace, name: str) -> None:

@@ -11,7 +11,7 @@ from app.views.positions_table import LABELLED, Table, draw, side_of
 from model.analysis import position_parts, positions
 from model.analysis.positions import Offsets
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 WIDTHS = (64, 256, 512)
 DISTANCES = 128
@@ -24,7 +24,7 @@ def tokens(trace: Trace, name: str) -> Axis:
     return Axis(text(name), labels, side_of(trace) if labels else "plain")
 
 
-def show(selection: session.Selection, atlas: Translator, trace: Trace, table: Table | None) -> None:
+def show(selection: session.Selection, atlas: Atlas, trace: Trace, table: Table | None) -> None:
     """The matrices, what the offset decides in them, and the curves by distance."""
     html.prose("positions.products_idea")
     width, length = atlas.config.d_model, len(position_parts.sentence(trace))

@@ -1,5 +1,7 @@
 """PE(p + k) = M_k PE(p): one rotation a pair for all positions at once; and what is left of it behind W_Q and W_K."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from app import session
@@ -8,7 +10,7 @@ from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, linked, picture
 from app.views.positions_products import compared, tokens
-from app.views.positions_table import Table, number
+from app.views.positions_table import Table, number, wanted
 from model.analysis import position_parts, positions
 from model.trace import Trace
 from model.translator import Translator
@@ -18,16 +20,37 @@ FARTHEST = 128
 MINUS = "\N{MINUS SIGN}"
 
 
-@st.fragment
+@dataclass(frozen=True)
+class Shift:
+    """By how much, and whose numbers are shown: a pair at a position."""
+
+    offset: int
+    pair: int
+    position: int
+
+
+def limits(table: Table) -> dict[str, tuple[int, int, int]]:
+    """Of each of the three numbers the least, the greatest and the first value, by its name in the URL."""
+    pairs, last = table.d_model // 2, table.length - 1
+    return {
+        "pe_k": (-FARTHEST, FARTHEST, OFFSET),
+        "pe_pair": (0, pairs - 1, min(PAIR, pairs - 1)),
+        "pe_p": (0, last, min(POSITION, last)),
+    }
+
+
+def asked(table: Table) -> Shift:
+    """What the visitor chose."""
+    return Shift(*(wanted(name, *within) for name, within in limits(table).items()))
+
+
 def shift(selection: session.Selection, trace: Trace, table: Table) -> None:
     """Choose k: the matrix, one block with its numbers, all positions at once, and the error in float64."""
-    session.begin_run()
     html.prose("positions.shift_idea")
-    pairs = table.d_model // 2
+    labels = {"pe_k": "positions.choose_k", "pe_pair": "positions.choose_pair", "pe_p": "positions.choose_p"}
     with st.container(horizontal=True, key="choose_shift"):
-        offset = number("pe_k", text("positions.choose_k"), -FARTHEST, FARTHEST, OFFSET)
-        pair = number("pe_pair", text("positions.choose_pair"), 0, pairs - 1, min(PAIR, pairs - 1))
-        position = number("pe_p", text("positions.choose_p"), 0, table.length - 1, min(POSITION, table.length - 1))
+        chosen = [number(name, text(labels[name]), *within) for name, within in limits(table).items()]
+    offset, pair, position = chosen
     found = positions.shift(table.length, table.d_model, offset, table.base)
     turn = positions.turn(found, position, pair, table.base)
     written = html.number(offset, 0)

@@ -18,7 +18,7 @@ from model.analysis import position_parts, positions
 from model.analysis.rotary import turned_less_than_once
 from model.position import Layout, frequencies, sinusoidal
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 OWN, FREE = "own", "free"
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "halves")
@@ -62,7 +62,7 @@ def number(name: str, label: str, low: int, high: int, first: int, step: int = 1
 SIZES = {"pe_d": (2, WIDEST, WIDEST), "pe_length": (1, LONGEST, LONGEST), "pe_base": (2, 10_000_000, 10_000)}
 
 
-def asked(atlas: Translator, trace: Trace) -> Table | None:
+def asked(atlas: Atlas, trace: Trace) -> Table | None:
     """The table that the visitor chose; None where it has a size that no table has."""
     if linked.chosen("table", (OWN, FREE), OWN) != FREE:
         return Table(True, len(position_parts.sentence(trace)), atlas.config.d_model)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from model.alignment import words
-from model.analysis import what_if
+from model.analysis.rotated import nowhere
 from model.decoding import Hypothesis, greedy
 from model.tokenizer import Token
 from model.trace import Trace
@@ -82,7 +82,7 @@ def compare(atlas: Translator, trace: Trace, order: str) -> Comparison:
     return Comparison(
         places,
         atlas.tokenizers.source.decode(pieces),
-        {name: _read(what_if.without_positions(atlas, sides), trace, places) for name, sides in REMOVED.items()},
+        {name: _read(nowhere(atlas, sides), trace, places) for name, sides in REMOVED.items()},
     )
 
 

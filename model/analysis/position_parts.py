@@ -17,7 +17,7 @@ from model.attention import MultiHeadAttention
 from model.config import ModelConfig
 from model.tokenizer import Token
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas, Translator
 
 PATH = "encoder.layers.0.self_attention"
 
@@ -43,7 +43,7 @@ def products_with_words(atlas: Translator, trace: Trace) -> Float[Tensor, "token
     return entering @ entering.T
 
 
-def products_by_offset(atlas: Translator, trace: Trace) -> dict[str, Offsets]:
+def products_by_offset(atlas: Atlas, trace: Trace) -> dict[str, Offsets]:
     """Dot products of positions "alone", and with "words" where the model adds positions to them: what the offset decides."""
     found = {"alone": offsets(products(len(sentence(trace)), atlas.config.d_model))}
     if "source.position" in trace:

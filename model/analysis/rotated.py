@@ -3,7 +3,7 @@
 The weights are shared with the model as it was trained; it is not trained again.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -73,10 +73,12 @@ def values_too(atlas: Translator) -> Translator:
     return altered
 
 
-def nowhere(atlas: Translator) -> Translator:
-    """No positions at all, whichever way the model has them: nothing is added and nothing is turned."""
-    altered = without_positions(atlas)
-    for attention in rotary_attentions(altered):
+def nowhere(atlas: Translator, sides: Iterable[str] = ("source", "target")) -> Translator:
+    """No positions on these sides, whichever way the model has them: nothing is added and nothing is turned."""
+    sides = tuple(sides)
+    altered = without_positions(atlas, sides)
+    stacks = {"source": altered.model.encoder, "target": altered.model.decoder}
+    for attention in (module for side in sides for module in stacks[side].modules() if isinstance(module, MultiHeadAttention)):
         attention.rotary = False
     return altered
 

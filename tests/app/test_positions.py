@@ -103,6 +103,13 @@ def test_a_table_of_ones_own_its_waves_and_its_shift(open_app: OpenApp) -> None:
     np.testing.assert_allclose(values["moved"].T, encoded(40, 64, start=-5), atol=1e-6)
     (error,) = re.findall(r"from position −5 on differ by at most (\d) × 10⁻¹(\d|[⁰¹²³⁴⁵⁶⁷⁸⁹])", shown(app))
     assert error[1] in "⁴⁵⁶"
+    sine, cosine = math.sin(2 * (w := 10000 ** (-8 / 64))), math.cos(2 * w)  # pair 4 of position 2, moved by -5
+    assert any(
+        f"{sine:.4f}" in each.value and f"= {math.sin(-3 * w):.4f}" in each.value and f"{cosine:.4f} \\cdot" in each.value
+        for each in app.latex
+    )
+    assert "Pair 4 of position 2, moved by k = −5" in shown(app)
+    assert "At distance |k| = 5" in shown(app)
     header, _ = matrices(app, "shift")
     assert [entry["title"] for entry in header["matrices"]] == ["M_−5", "PE(p)", "PE(p − 5)"]
 
@@ -135,6 +142,7 @@ def test_without_positions_both_orders_get_one_translation(open_app: OpenApp) ->
     for row in cells[1:]:
         assert row[1].endswith(("× 10⁻⁶", "× 10⁻⁷"))
         assert row[2] == row[3]
+    assert "the largest number in the memory without positions is" in shown(app)
     bars = chart(app, "positions_apart")
     assert bars["labels"] == [token.label for token in session.trace("en-fr", "The dog bites the man.").source]
 
@@ -157,4 +165,18 @@ def test_a_rotary_model_has_no_table_and_the_page_says_so(open_app: OpenApp) -> 
     assert header["matrices"][0]["path"] == ""
     np.testing.assert_allclose(values["table"], encoded(*values["table"].shape), atol=1e-6)
     assert list(matrices(app, "products")[1]) == ["alone"]
-    assert not [control for control in app.segmented_control if control.key in ("pe_head", "order")]
+    assert not [control for control in app.segmented_control if control.key == "pe_head"]
+    app.segmented_control(key="order").set_value("reversed").run()
+    assert "here its turn of queries and keys is left out" in " ".join(shown(app).split())
+    told = re.findall(r"<tr>(.*?)</tr>", next(each.value for each in app.html if "in another order</cap" in each.value))
+    differences = [unescape(re.findall(r"<td.*?</td>", row)[1]) for row in told[1:]]
+    assert ["10⁻" in difference for difference in differences] == [False, True, True]
+
+
+def test_a_language_model_says_which_model_has_the_experiment(open_app: OpenApp) -> None:
+    app = open_app("positions", text="I love you.", model="en-lm")
+    assert "has no memory of a source to compare" in shown(app)
+    app.button(key="with_positions").click().run()
+    assert not app.exception
+    assert app.segmented_control(key="order").options
+    assert app.query_params["model"] == "en-fr"

@@ -1,5 +1,6 @@
 """Decoding: how an output is written, one token at a time, and what could have been written instead."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -58,7 +59,7 @@ def archive(selection: session.Selection, atlas: Atlas, found: Asked) -> bytes:
         "log_probabilities": [moment.log_probability for moment in writing.moments],
         "weights": [moment.weights for moment in writing.moments],
     }
-    labels = {
+    labels: dict[str, Sequence[str]] = {
         "keys": [token.label for token in writing.keys],
         "read": [moment.read.label for moment in writing.moments],
         "produced": [moment.taken.label for moment in writing.moments],

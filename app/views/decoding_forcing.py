@@ -10,7 +10,7 @@ from model.analysis import decoding_steps
 from model.analysis.decoding_steps import Beside, Row
 from model.translator import Atlas, LanguageModel
 
-FORCED = "forced"
+FORCED, _OWNER = "forced", "decoding_forced_owner"
 
 
 @st.fragment
@@ -23,8 +23,8 @@ def draw(selection: session.Selection, atlas: Atlas) -> None:
         source, target, found = of_pair(selection, atlas)
     if found is None:
         return
-    said = {"mean": html.Ours(html.number(found.mean_loss, 3)), "right": found.right}
-    html.prose("decoding.forcing_loss", **said, count=sum(row.loss is not None for row in found.rows))
+    mean, count = html.Ours(html.number(found.mean_loss, 3)), sum(row.loss is not None for row in found.rows)
+    html.prose("decoding.forcing_loss", mean=mean, right=found.right, count=count)
     if found.divergence is None:
         html.prose("decoding.forcing_same")
     else:
@@ -70,6 +70,7 @@ def of_pair(selection: session.Selection, atlas: Atlas) -> tuple[str, str, Besid
     if own is None and pairs:
         source, own = pairs[0]
         html.prose("decoding.forcing_example", kind="quiet", source=source)
+    _forget(selection)
     linked.chosen(FORCED, None, own or "")
     target: str = st.text_input(
         text("decoding.forcing_target"), key=FORCED, max_chars=1_000, on_change=linked.remember(FORCED, own or "")
@@ -81,6 +82,15 @@ def of_pair(selection: session.Selection, atlas: Atlas) -> tuple[str, str, Besid
         html.notice("error", refusal.key, **refusal.values)
         return source, target, None
     return source, target, session.measured_model(decoding_steps.beside, selection.model, source, target)
+
+
+def _forget(selection: session.Selection) -> None:
+    """Another sentence has another target: what was written for the one before is taken away."""
+    owner = (selection.model, selection.text, selection.target)
+    if st.session_state.get(_OWNER, owner) != owner:
+        linked.write(FORCED, None)
+        st.session_state.pop(FORCED, None)
+    st.session_state[_OWNER] = owner
 
 
 def of_text(selection: session.Selection, atlas: Atlas) -> tuple[str, str, Beside | None]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from model.analysis.decoding_steps import Eye, ids_of
-from model.decoding import BeamTree, as_tree, beam_steps, penalty
+from model.decoding import BeamTree, Node, as_tree, beam_steps, penalty
 from model.tokenizer import Token
 from model.trace import tracing
 from model.translator import Atlas, LanguageModel
@@ -32,12 +32,14 @@ def grow(atlas: Atlas, text: str, size: int, eye: Eye, prefix: tuple[int, ...] =
     source = atlas.source_tokens(text)
     alone, path = isinstance(atlas, LanguageModel), eye.path(atlas)
     first, tokenizer = len(source) if alone else 1, atlas.tokenizers.target
-    steps, rows, row_of = [], [], []
+    steps: list[tuple[Node, ...]] = []
+    rows: list[tuple[float, ...]] = []
+    row_of: list[int] = []
     with torch.inference_mode(), tracing(only=frozenset({path})) as recording:
         places: dict[int | None, int] = {}  # where the row that goes on from a node stands in the batch of this step
         for added in beam_steps(atlas.model, ids_of(atlas, source), size, limit, prefix=prefix):
             weights = recording[path].tensor
-            begin = sum(map(len, steps))
+            begin = sum(len(step) for step in steps)
             known: dict[int | None, int] = {}
             for node in added:
                 given = node.depth <= len(prefix)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -156,7 +156,7 @@ def _draws(plan: Plan) -> Iterator[float | None]:
         yield float(drawn) if plan.kind == "sampling" else None
 
 
-def _facts(atlas: Atlas, step: Step, plan: Plan, drawn: float | None) -> dict[str, object]:
+def _facts(atlas: Atlas, step: Step, plan: Plan, drawn: float | None) -> dict[str, Any]:
     """What a moment holds beside its tokens and weights."""
     sampling, row, taken = plan.sampling, step.logits[0].double(), int(step.chosen)
     probabilities, final = row.softmax(dim=-1), distribution(row, sampling)

@@ -16,7 +16,7 @@ VOCAB, LIMIT = 5, 4
 
 def writers(seed: int = 5) -> list[tuple[Any, Tensor]]:
     """A model of each family and what it reads first."""
-    shape = {"target_vocab_size": VOCAB, "tie": "none", "decoder_layers": 2, "max_length": 40, "seed": seed}
+    shape: dict[str, Any] = {"target_vocab_size": VOCAB, "tie": "none", "decoder_layers": 2, "max_length": 40, "seed": seed}
     return [
         (tiny.model(encoder_layers=1, **shape), tiny.ids(3, 23)),
         (tiny.language_model(source_vocab_size=VOCAB, **shape), torch.tensor([[1, 4, 3]])),
@@ -30,7 +30,8 @@ def scored(made: Any, source: Tensor, outputs: list[tuple[int, ...]]) -> Tensor:
         rows = made(torch.cat((source.expand(len(ids), -1), ids[:, :-1]), dim=1))[:, source.shape[1] - 1 :]
     else:
         rows = made(source.expand(len(ids), -1), torch.cat((torch.full((len(ids), 1), made.config.start), ids[:, :-1]), dim=1))
-    return rows.log_softmax(dim=-1).gather(2, ids[:, :, None]).sum(dim=(1, 2))
+    found: Tensor = rows.log_softmax(dim=-1).gather(2, ids[:, :, None]).sum(dim=(1, 2))
+    return found
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0])

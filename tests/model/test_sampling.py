@@ -93,7 +93,7 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], said: str) -> Non
 
 def writers() -> list[tuple[Any, Tensor]]:
     """A model of each family and what it reads first."""
-    shape = {"target_vocab_size": 7, "tie": "none", "decoder_layers": 2, "max_length": 40}
+    shape: dict[str, Any] = {"target_vocab_size": 7, "tie": "none", "decoder_layers": 2, "max_length": 40}
     prompt = torch.tensor([[1, 4, 5]])
     return [
         (tiny.model(seed=2, encoder_layers=1, **shape), tiny.ids(4, 23)),

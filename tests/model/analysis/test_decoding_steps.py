@@ -1,10 +1,12 @@
 """Step by step: every number of a step against a forced pass, the cache against none and against torch's count of operations."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import cost, load
@@ -101,9 +103,13 @@ def test_the_cache_changes_nothing_and_costs_what_torch_counts(both: list[Atlas]
             assert kept == cost.cache_bytes(atlas.config, source.shape[1], step + 1 + ahead)
         for cached, total in ((True, found.with_cache), (False, found.without)):
             for count in (1, len(ids)):
-                written = iter(ids)
+                written = iter(torch.tensor([[id_] for id_ in ids]))
+
+                def following(_: Tensor, written: Iterator[Tensor] = written) -> Tensor:
+                    return next(written)
+
                 with FlopCounterMode(display=False) as counter:
-                    list(steps_of(atlas.model, source, lambda _, w=written: torch.tensor([next(w)]), limit=count, cached=cached))
+                    list(steps_of(atlas.model, source, following, limit=count, cached=cached))
                 assert total[count - 1] == counter.get_total_flops()
 
 

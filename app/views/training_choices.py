@@ -42,15 +42,15 @@ def choose() -> Order:
 
 def task_name(task: str) -> str:
     """What a task is called on the screen."""
-    return text(f"training_live.task_{task}")
+    return text(f"training_live.option_task_{task}")
 
 
 def _list(name: str, options: tuple[str, ...], default: str, *, named: bool = False) -> str:
     key = f"train_{name}"
     linked.chosen(key, options, default)
     st.selectbox(
-        text(f"training_live.{name}"), options, key=key, width=150, on_change=linked.remember(key, default),
-        format_func=lambda one: text(f"training_live.{name}_{one}") if named else one,
+        text(f"training_live.choose_{name}"), options, key=key, width=150, on_change=linked.remember(key, default),
+        format_func=lambda one: text(f"training_live.option_{name}_{one}") if named else one,
     )  # fmt: skip
     return str(st.session_state[key])
 
@@ -59,8 +59,8 @@ def _row(name: str, options: tuple[str, ...], default: str, *, named: bool = Fal
     key = f"train_{name}"
     linked.chosen(key, options, default)
     st.segmented_control(
-        text(f"training_live.{name}"), options, key=key, required=True, on_change=linked.remember(key, default),
-        format_func=lambda one: text(f"training_live.{name}_{one}") if named else one,
+        text(f"training_live.choose_{name}"), options, key=key, required=True, on_change=linked.remember(key, default),
+        format_func=lambda one: text(f"training_live.option_{name}_{one}") if named else one,
     )  # fmt: skip
     return str(st.session_state[key])
 
@@ -69,7 +69,7 @@ def _steps(default: int) -> int:
     key, (least, most) = "train_steps", LIMITS["steps"]
     linked.number(key, range(least, most + 1), default)
     st.number_input(
-        text("training_live.steps"), min_value=least, max_value=most, step=50, key=key, width=150,
+        text("training_live.choose_steps"), min_value=least, max_value=most, step=50, key=key, width=150,
         on_change=linked.remember(key, default),
     )  # fmt: skip
     return int(st.session_state[key])
@@ -81,8 +81,8 @@ def _left_out() -> tuple[str, ...]:
     asked = st.query_params.get(WITHOUT, "").split(",") if held is None else held
     st.session_state[WITHOUT] = [name for name in SWITCHES if name in asked]
     st.pills(
-        text("training_live.without"), SWITCHES, key=WITHOUT, selection_mode="multi",
-        format_func=lambda one: text(f"training_live.without_{one}"),
+        text("training_live.choose_without"), SWITCHES, key=WITHOUT, selection_mode="multi",
+        format_func=lambda one: text(f"training_live.option_without_{one}"),
         on_change=lambda: linked.write(WITHOUT, ",".join(st.session_state[WITHOUT]) or None),
     )  # fmt: skip
     return tuple(st.session_state[WITHOUT])

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 from torch import Tensor
 
 LABELS: tuple[str, ...] = (
@@ -28,17 +27,18 @@ LEVELS = 65535
 class Shown:
     """The moments of one training, in order.
 
-    `alignment` is a share for each moment, layer, head and row (produced, read); `weights` cross-attention over one pair, rows of
-    the decoder by source tokens. `source` labels the columns, `produced` and `read` the rows; `links` are (source token, target
-    token) of the exact alignment, from 0, where target token t is produced by row t and read by row t + 1. `losses` are those
-    of every update, from the first, where they were kept. `first` is the layer, head and row (0 produced, 1 read) shown at first.
+    `alignment` is a share for each moment, layer, head and row (produced, read); `weights` (moment, layer, head, query, key) is
+    cross-attention over one pair, rows of the decoder by source tokens. `source` labels the columns, `produced` and `read` the
+    rows; `links` are (source token, target token) of the exact alignment, from 0, where target token t is produced by row t and
+    read by row t + 1. `losses` are those of every update, from the first, where they were kept. `first` is the layer, head and
+    row (0 produced, 1 read) shown at first.
     """
 
     steps: Sequence[int]
     loss: Sequence[float]
     exact: Sequence[float]
     alignment: Sequence[Sequence[Sequence[Sequence[float]]]]
-    weights: Float[Tensor, "moment layer head query key"]
+    weights: Tensor
     source: Sequence[str]
     produced: Sequence[str]
     read: Sequence[str]

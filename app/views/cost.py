@@ -78,7 +78,7 @@ def stage(fields: Fields, found: Counted, caption: Mapping[str, str]) -> None:
         config = found.config
         parts = cost.parameters_by_part(config)
         html.prose(
-            "cost.found",
+            "cost.found_alone" if config.family == "decoder-only" else "cost.found",
             name=html.Ours(cost_shape.described(found)),
             parameters=html.Ours(f"{parts['total']:,}"),
             flops=html.Ours(charts.scaled(found.batch * cost.flops(config, found.source, found.target))),

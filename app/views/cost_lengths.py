@@ -112,7 +112,7 @@ def caches(found: Counted | None, caption: Mapping[str, str]) -> None:
         length, together = _box("cache_length", 4096, LONGEST), _box("cache_batch", 1, 4096)
     known = cost.public_models()
     columns = {
-        "cost.cache_model": "word", "cost.cache_layers": "number", "cost.cache_heads": "code", "cost.cache_width": "number",
+        "cost.cache_model": "word name", "cost.cache_layers": "number", "cost.cache_heads": "code", "cost.cache_width": "number",
         "cost.cache_token": "number", "cost.cache_bf16": "number", "cost.cache_fp8": "number", "cost.cache_ungrouped": "number",
         "cost.cache_source": "word source",
     }  # fmt: skip

@@ -28,8 +28,8 @@ def roofline(found: Counted, caption: Mapping[str, str]) -> None:
         under(found, machine, caption)
     html.table(
         {
-            text("cost.machine"): "word",
-            text("cost.machine_kind"): "word",
+            text("cost.machine"): "word name",
+            text("cost.machine_kind"): "word name",
             **{text(f"cost.figure_{name}"): "number" for name in FIGURES},
             text("cost.cache_source"): "word source",
         },

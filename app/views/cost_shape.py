@@ -181,14 +181,14 @@ def _start_again(put: Callable[[], None]) -> None:
 
 def _box(fields: Fields, name: str) -> None:
     default, allowed = fields.defaults[name], RANGES[name]
+    one_sequence = name in ("n", "m") and fields.values["family"] == "decoder-only"
+    label = text(f"cost.field_{name}_alone") if one_sequence else text(f"cost.field_{name}")
 
     def put() -> None:
         found = st.session_state[name]
         linked.write(name, None if found is None or found == default else str(found))
 
-    st.number_input(
-        text(f"cost.field_{name}"), min_value=allowed[0], max_value=allowed[-1], step=1, key=name, on_change=put, width=150
-    )
+    st.number_input(label, min_value=allowed[0], max_value=allowed[-1], step=1, key=name, on_change=put, width=150)
 
 
 def _choice(name: str, allowed: tuple[str, ...], default: str) -> str:

@@ -28,7 +28,7 @@ dev: $(VENV)/app.stamp ## the app for those who change it: reloads on save, show
 
 test: $(VENV)/dev.stamp ## all tests, those in a real Chromium too (TESTS=tests/browser for some)
 	@$(PYTHON) -m tests.browser.chromium --install
-	$(PYTHON) -m pytest -n 2 --dist loadfile $(TESTS)
+	$(PYTHON) -m pytest -n 2 $(TESTS)
 
 check: format lint types test ## everything that must hold: format, lint, types, import rules, tests
 

@@ -4,6 +4,7 @@
 """
 
 import os
+from typing import Any
 
 import hypothesis
 import jaxtyping
@@ -38,3 +39,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "browser" in item.path.parts:
             item.add_marker("browser")
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+@pytest.hookimpl(optionalhook=True)  # there is no such hook without pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Of several processes one runs all that lies in tests/browser, with one server and one browser; the others go by file."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneBrowser(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::", 1)[0]
+            return "tests/browser" if file.startswith("tests/browser/") else file
+
+    return OneBrowser(config, log)

@@ -1,4 +1,4 @@
-"""One server and one browser for each process of the run; each test visits in a tab of its own.
+"""One server and one browser for the whole run; each test visits in a tab of its own.
 
     def test_something(open_page):
         page = open_page("heads", lang="zh", width=390, dark=True, text="I love you.")

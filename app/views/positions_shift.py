@@ -13,7 +13,7 @@ from app.views.positions_products import compared, tokens
 from app.views.positions_table import Table, number, wanted
 from model.analysis import position_parts, positions
 from model.trace import Trace
-from model.translator import Translator
+from model.translator import Atlas
 
 OFFSET, PAIR, POSITION = 3, 4, 2
 FARTHEST = 128
@@ -87,7 +87,7 @@ def moved_name(offset: int) -> str:
 
 
 @st.fragment
-def projected(selection: session.Selection, atlas: Translator, trace: Trace) -> None:
+def projected(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """The scores of the first layer from positions alone, and taken apart into words and positions."""
     session.begin_run()
     html.prose("positions.projected_idea")
@@ -126,7 +126,7 @@ def projected(selection: session.Selection, atlas: Translator, trace: Trace) -> 
     html.prose("positions.projected_read")
 
 
-def choose_head(atlas: Translator) -> int:
+def choose_head(atlas: Atlas) -> int:
     """A head of the encoder's first layer, counted from 0."""
     heads = [str(head) for head in range(atlas.config.num_heads)]
     linked.chosen("pe_head", heads, "0")

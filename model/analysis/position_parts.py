@@ -37,7 +37,7 @@ def positions_of(trace: Trace) -> Float[Tensor, "token d_model"]:
     return trace["source.position"].tensor[0]
 
 
-def products_with_words(atlas: Translator, trace: Trace) -> Float[Tensor, "token token"]:
+def products_with_words(atlas: Atlas, trace: Trace) -> Float[Tensor, "token token"]:
     """(x_p + PE(p)) . (x_q + PE(q)) for all tokens of the source, in float64: what enters the encoder, before any weight."""
     entering = trace["source.embedding"].tensor[0].double() + positions_of(trace).double()
     return entering @ entering.T

@@ -14,6 +14,7 @@ from model.practice.progress import Progress
 from model.training import exact
 
 BEAT = 1.0  # seconds between looks at a training that is under way
+_OPENED = "training_opened"
 UNDER_WAY = ("waiting", "running", "stopping")
 
 
@@ -46,11 +47,11 @@ def _button(name: str, label: str, on_click: Callable[[], None], icon: str, *, d
 
 
 def _watch() -> None:
-    """How the training stands. Once it is no longer under way the whole page is drawn again, with other buttons."""
+    """How the training stands. When it ends or its result is opened, the whole page is drawn again: buttons and sidebar differ."""
     session.begin_run()
     found = session.own_training()
     before, st.session_state["training_state"] = st.session_state.get("training_state"), found.state if found else None
-    if found is None or (before in UNDER_WAY and before != found.state):
+    if st.session_state.pop(_OPENED, False) or found is None or (before in UNDER_WAY and before != found.state):
         st.rerun()
     known = progress.read(found.folder)
     _say(found, known)
@@ -127,3 +128,4 @@ def _result(found: session.Training, known: Progress) -> None:
 def _open(found: session.Training, known: Progress) -> None:
     assert found.result is not None
     session.select(model=session.open_result(found.result, known.step), text=known.source_text)
+    st.session_state[_OPENED] = True

@@ -180,7 +180,7 @@ def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenA
 
 
 def session_state(app: AppTest) -> str | None:
-    return app.session_state["training_state"] if "training_state" in app.session_state else None
+    return app.session_state.filtered_state.get("training_state")
 
 
 def test_what_is_taken_away_is_a_whole_model(tmp_path: Path) -> None:

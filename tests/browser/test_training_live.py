@@ -1,0 +1,73 @@
+"""A visitor trains a small model: progress, a stop, going on, opening what came of it; moments are scrubbed by keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import model
+from model.checkpoint import SHIPPED
+from model.training.moments import FILE, read
+from tests.browser.application import settle
+from tests.browser.conftest import OpenPage
+
+LONG = 120_000  # milliseconds, with room for a busy machine
+
+
+@pytest.fixture
+def training(open_page: OpenPage) -> Page:
+    return open_page(
+        "training", model="toy", train_task="copy", train_d_model=16, train_num_heads=2, train_layers=1, train_steps=400
+    )
+
+
+def test_begin_stop_go_on_and_open(training: Page) -> None:
+    def button(name: str) -> None:
+        training.get_by_role("button", name=name, exact=True).click()
+
+    button("Train")
+    expect(training.get_by_text(re.compile(r"\d+ of 400 updates"))).to_be_visible(timeout=LONG)
+    shown = training.locator(".moments").nth(1)
+    expect(shown.get_by_test_id("live")).to_contain_text("updates: loss", timeout=LONG)
+    button("Stop")
+    stopped = training.get_by_text(re.compile(r"Stopped after \d+ of 400 updates"))
+    expect(stopped).to_be_visible(timeout=LONG)
+    before = int(re.findall(r"\d+", stopped.inner_text())[0])
+    assert 0 < before < 400
+    button("Go on")
+    expect(training.get_by_text(re.compile(r"\d+ of 400 updates"))).to_be_visible(timeout=LONG)
+    expect(training.get_by_text("Done: 400 updates")).to_be_visible(timeout=LONG)
+    expect(shown.get_by_test_id("after")).to_have_text("after 400 updates")
+    button("Open it on every page")
+    expect(training.get_by_text(re.compile("is in the sidebar now"))).to_be_visible()
+    settle(training)
+    assert "model=own-copy-400-" in training.url
+    training.get_by_role("link", name="Heads", exact=True).first.click()
+    settle(training)
+    expect(training.locator("h1")).to_contain_text("Heads")
+    assert "model=own-copy-400-" in training.url
+
+
+def test_moments_of_the_toy_by_keyboard_and_link(open_page: OpenPage) -> None:
+    page = open_page("training", model="toy", text="the red cat sees a dog")
+    shown = page.locator(".moments").first
+    slider, moments = shown.get_by_test_id("moment"), read(SHIPPED / "toy" / FILE)
+    expect(shown.get_by_test_id("after")).to_have_text(f"after {moments[-1].step} updates")
+    slider.focus()
+    slider.press("Home")
+    slider.press("ArrowRight")
+    slider.press("ArrowRight")
+    expect(shown.get_by_test_id("after")).to_have_text(f"after {moments[2].step} updates")
+    expect(shown.get_by_test_id("live")).to_contain_text(f"loss {moments[2].loss:.4f}")
+    shown.get_by_test_id("layer-1").click()
+    shown.get_by_test_id("head-0").click()
+    shown.get_by_test_id("map").press("ArrowDown")
+    atlas = model.load("toy")
+    tokens = atlas.trace("the red cat sees a dog").source
+    expect(shown.get_by_test_id("live")).to_contain_text(tokens[0].label)
+    assert "moments.moment=2" in page.url
+    page.reload()
+    settle(page)
+    expect(page.locator(".moments").first.get_by_test_id("after")).to_have_text(f"after {moments[2].step} updates")
+    page.locator(".moments").first.get_by_text("The same numbers as a table").click()
+    expect(page.locator(".moments").first.locator("tbody tr")).to_have_count(len(moments))

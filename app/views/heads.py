@@ -6,7 +6,7 @@ from app import session
 from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
-from app.views import heads_roles, html, picture
+from app.views import heads_roles, html, picture, toy_variants
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.heads_norms import beyond
 from app.views.heads_off import off
@@ -32,6 +32,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
             Section("heads_roles.title", lambda: heads_roles.roles(selection, atlas)),
             Section("heads_off.title", lambda: off(selection, trace)),
             Section("heads_norms.title", lambda: beyond(selection, atlas, trace)),
+            Section("toy_variants.title_heads", lambda: toy_variants.draw("heads")),
         ),
         formulas=equations(atlas, trace),
         shapes=sizes(atlas, trace),

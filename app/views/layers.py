@@ -6,7 +6,7 @@ from app import session
 from app.charts import layers as charts
 from app.charts.formulas import aligned
 from app.text import text
-from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream
+from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream, toy_variants
 from app.views.anatomy import Anatomy, Formula, Section, Shape, open_page, tell
 from app.views.layers_place import Spot, choose, linked_choice, spot, station_name
 from model.analysis import altered_layers, normalisation
@@ -31,6 +31,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
             Section("layers.curves", lambda: non_linearity(selection, atlas, trace, where)),
             Section("layers.memory", lambda: memory(selection, atlas, trace, where)),
             Section("layers.stacks", lambda: layers_stacks.draw(selection, trace)),
+            Section("toy_variants.title_norm", lambda: toy_variants.draw("norm")),
         ),
         formulas=equations(atlas, trace, where),
         shapes=sizes(atlas, trace, where),

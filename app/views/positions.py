@@ -7,7 +7,7 @@ from app.charts import positions as equations
 from app.charts.archive import packed
 from app.charts.formulas import aligned
 from app.text import text
-from app.views import anatomy, html, picture, positions_effect, positions_shift, positions_table
+from app.views import anatomy, html, picture, positions_effect, positions_shift, positions_table, toy_variants
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.positions_products import show as show_products
 from app.views.positions_shift import Shift
@@ -40,6 +40,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
             *([Section("positions.shift_title", lambda: positions_shift.shift(selection, trace, table))] if table else []),
             *([Section("positions.projected_title", lambda: positions_shift.projected(selection, atlas, trace))] if sums else []),
             Section("positions.add_title", lambda: positions_effect.add(selection, atlas, trace)),
+            Section("toy_variants.title_positions", lambda: toy_variants.draw("positions")),
         ),
         formulas=formulas(table, positions_shift.asked(table)) if table else (),
         shapes=sizes(atlas, trace),

@@ -47,7 +47,7 @@ def _button(name: str, label: str, on_click: Callable[[], None], icon: str, *, d
 
 
 def _watch() -> None:
-    """How the training stands. When it ends or its result is opened, the whole page is drawn again: buttons and sidebar differ."""
+    """How the training stands. Ended or opened, the whole page is drawn again: buttons and sidebar differ."""
     session.begin_run()
     found = session.own_training()
     before, st.session_state["training_state"] = st.session_state.get("training_state"), found.state if found else None

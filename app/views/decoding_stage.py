@@ -30,6 +30,7 @@ def draw(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
         draw_tree(selection, atlas, found)
     else:
         draw_steps(selection, atlas, found)
+    html.prose("decoding.head_note", kind="quiet")
 
 
 def looks(atlas: Atlas, found: Asked) -> str:

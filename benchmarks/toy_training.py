@@ -33,7 +33,7 @@ def main() -> None:
     else:
         print(f"{GOAL:.0%} exact was not reached")
     seconds, updates = run.progress.seconds, run.progress.step
-    print(f"{updates} updates, {seconds:.1f} s, {1000 * seconds / updates:.0f} ms each with checks; {last.exact:.1%} exact in the end")
+    print(f"{updates} updates, {seconds:.1f} s, {1000 * seconds / updates:.0f} ms each; {last.exact:.1%} exact in the end")
 
 
 if __name__ == "__main__":

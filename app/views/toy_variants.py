@@ -35,7 +35,7 @@ def _compared(kind: str) -> None:
     except CheckpointError:
         html.notice("info", "toy_variants.missing")
         return
-    names = {name: text(f"toy_variants.{label}") for name, label in COMPARED[kind].items() if name in found.variants}
+    names = {name: text(f"toy_variants.named_{label}") for name, label in COMPARED[kind].items() if name in found.variants}
     html.table(
         {
             text("toy_variants.variant"): "text",

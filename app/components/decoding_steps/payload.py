@@ -82,22 +82,22 @@ def pack(
         if len(moment.weights) != len(keys):
             raise ValueError(f"{len(moment.weights)} weights for {len(keys)} keys; give one for each")
     header: dict[str, Any] = {
-        "moments": [_short(asdict(moment)) for moment in moments],
+        "moments": [_short(moment) for moment in moments],
         "keys": list(keys),
         **asdict(settings),
         "text": {label: text[label] for label in LABELS},
         "caption": dict(caption),
     }
-    header["digest"] = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=12).hexdigest()
-    return json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
+    body = json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
+    return body[:-1] + f',"digest":"{hashlib.blake2b(body, digest_size=12).hexdigest()}"}}'.encode()
 
 
 def _short(value: Any) -> Any:
     """Numbers with eight digits, which is what they are known to: half of the message."""
     if isinstance(value, float):
         return float(f"{value:.8g}")
-    if isinstance(value, dict):
-        return {name: _short(member) for name, member in value.items()}
+    if isinstance(value, Moment | Cut):
+        return {name: _short(member) for name, member in vars(value).items()}
     return [_short(member) for member in value] if isinstance(value, list | tuple) else value
 
 

@@ -43,7 +43,8 @@ def main(words: list[str] | None = None) -> None:
     except OrderError as error:
         sys.exit(str(error))
     run = begin(order, options.output, lambda log: None if options.quiet else tell(log))
-    (options.output / STOP).unlink(missing_ok=True)
+    if options.parent is None:  # whoever started this may already want it to stop
+        (options.output / STOP).unlink(missing_ok=True)
     run.train(stopper(options.output, options.parent))
     finish(run)
     if not options.quiet:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,7 @@ def test_the_map_in_the_log_is_that_of_the_moment(trained: Path) -> None:
 
 def test_stopped_and_resumed_the_result_is_the_same(trained: Path, tmp_path: Path) -> None:
     (tmp_path / STOP).touch()
-    begin(Order(**TINY), tmp_path).train(stopper(tmp_path, None))
+    main(["--output", str(tmp_path), "--quiet", "--parent", str(os.getppid()), *Order(**TINY).words()])
     assert [entry["step"] for entry in moments.entries(tmp_path)] == [0], "measured once, nothing trained"
     (tmp_path / STOP).unlink()
     first = begin(Order(**TINY), tmp_path)

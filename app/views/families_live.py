@@ -17,19 +17,22 @@ TASKS = ("translation", "summary", "classes", "writing", "chat", "code")
 def asked(found: Pair) -> None:
     """Translation asked for in three ways: what it writes, at once; and whether the request changes anything, when asked for."""
     written = session.measured_model(families.continued, found.writer.name, found.sentence, found.language)
-    way, one = "" if found.reads else "_back", found.traces[0]
+    one = found.traces[0]
     names = {"model": html.Ours(found.writer.name), "other": html.Ours(found.translator.name)}
-    html.prose(f"families.live_idea{way}", **names, language=html.Ours(found.language_name))
+    html.prose(
+        "families.live_idea" if found.reads else "families.live_idea_back", **names, language=html.Ours(found.language_name)
+    )
     html.table(
         {text("families.live_prompt"): "word", text("families.live_writes"): "word"},
         [(one.prompt, one.text.strip() or html.Ours(text("families.live_nothing"))) for one in written],
         text("families.live_title"),
         titled=True,
     )
-    html.prose(f"families.live_beside{way}", **names, text=one.target_text if found.reads else one.source_text)
     if found.reads:
+        html.prose("families.live_beside", **names, text=one.target_text)
         opened("asked", lambda: request(found))
     else:
+        html.prose("families.live_beside_back", **names, text=one.source_text)
         html.prose("families.asked_back", kind="quiet")
 
 
@@ -42,10 +45,10 @@ def opened(name: str, content: Callable[[], None]) -> None:
             content()
 
 
-def measured_table(name: str, head: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
-    """A row of numbers for each of several conditions."""
-    numbers = {text(f"families.{column}"): "number" for column in columns}
-    html.table({text(f"families.{head}"): "word", **numbers}, rows, text(f"families.{name}_open"), titled=True)
+def measured_table(caption: str, head: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """A row of numbers for each of several conditions; all names are keys of sentences."""
+    numbers = {text(column): "number" for column in columns}
+    html.table({text(head): "word", **numbers}, rows, text(caption), titled=True)
 
 
 def request(found: Pair) -> None:
@@ -55,7 +58,7 @@ def request(found: Pair) -> None:
         (text(f"families.asked_{name}"), html.number(getattr(measured, name), 3))
         for name in ("translator", "asked", "other", "alone")
     ]
-    measured_table("asked", "asked_given", ["asked_nats"], rows)
+    measured_table("families.asked_open", "families.asked_given", ["families.asked_nats"], rows)
     html.prose("families.asked_unknown", kind="quiet", unknown=measured.unknown, pieces=measured.pieces)
 
 
@@ -87,7 +90,7 @@ def masks(found: Pair) -> None:
         (text(f"families.mask_{kind}"), html.number(measured.loss[kind], 3), f"{measured.likeliest[kind]:.1%}")
         for kind in families.MASKS
     ]
-    measured_table("masked", "masked_mask", ["masked_loss", "masked_hit"], rows)
+    measured_table("families.masked_open", "families.masked_mask", ["families.masked_loss", "families.masked_hit"], rows)
     for kind in ("off", "prefix"):
         worse = measured.loss[kind] > measured.loss["causal"]
         change = html.difference(measured.loss[kind], measured.loss["causal"], 3).lstrip("\N{MINUS SIGN}")

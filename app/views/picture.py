@@ -55,11 +55,12 @@ def guided(atlas: Atlas) -> list[dict[str, object]]:
 
 
 def aligning_head(atlas: Atlas, row: str) -> Head:
-    """The head to look at first for the rows of this kind: the guided one, else the mean of the last layer.
+    """The head to look at first for the rows of this kind.
 
-    Of cross-attention, or in a language model of the one attention that it has.
+    The guided one, or the one that aligns a small task best, else the mean of the last layer: of cross-attention, or in a
+    language model of the one attention that it has.
     """
-    for entry in guided(atlas):
+    for entry in (*guided(atlas), atlas.card.get("exact", {})):
         if entry.get("row") == row:
             return Head(int(str(entry["layer"])), int(str(entry["head"])))
     return Head(atlas.config.decoder_layers - 1, None, session.attentions(atlas)[-1])

@@ -182,8 +182,9 @@ def linked(trace: Trace, reference: Choice) -> dict[str, Bool[Tensor, "query key
 
 
 def reference_of(atlas: Atlas) -> Choice | None:
-    """The head that aligns best by the model's card (chosen on pairs aligned by hand), else a guided one, else none."""
-    entry = atlas.card.get("alignment", {}).get("chosen") or next(iter(atlas.card.get("guided", ())), None)
+    """The head that aligns best by the model's card (by hand, or known exactly), else a guided one, else none."""
+    card = atlas.card
+    entry = card.get("alignment", {}).get("chosen") or card.get("exact") or next(iter(card.get("guided", ())), None)
     if entry is None:
         return None
     return Choice(int(entry["layer"]), None if entry["head"] == "mean" else int(entry["head"]), entry["row"])

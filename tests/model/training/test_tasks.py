@@ -99,7 +99,7 @@ def test_what_is_drawn_can_be_read_and_what_is_read_is_a_sentence(seed: int, wro
     changed[wrong % len(changed)] = word
     again = toy_language.read(changed)
     assert again is None or again.source == tuple(changed)
-    assert toy_language.read(changed[:-1]) is None
+    assert toy_language.read(made.source[:-1]) is None
     assert toy_language.read([]) is None
 
 

@@ -33,11 +33,11 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
             Section("decoding.forcing_title", lambda: decoding_forcing.draw(selection, atlas)),
             Section("decoding.cache_title", lambda: decoding_cache.draw(selection, atlas, found)),
             Section("decoding.penalty_title", lambda: decoding_penalty.draw(selection, atlas, found)),
-            Section("decoding.lens_title", lambda: decoding_lens.draw(selection, atlas, trace)),
+            Section("decoding.lens_title", lambda: decoding_lens.draw(selection, atlas, trace, found)),
         ),
         formulas=equations(selection, atlas, found),
         shapes=sizes(selection, atlas, found),
-        what_if=lambda: decoding_what_if.draw(selection, trace),
+        what_if=lambda: decoding_what_if.draw(selection, trace, found),
         code=(steps_of, distribution, take, beam_steps, KeyValueCache),
     )
 
@@ -87,7 +87,7 @@ def equations(selection: session.Selection, atlas: Atlas, found: Asked) -> list[
     first, second = moment.candidates[:2]
     taken = next(one for one in moment.candidates if one.id == moment.taken.id)
     length, temperature = len(writing.moments), found.plan.sampling.temperature
-    divisor = penalty(length, ALPHA)
+    divisor, drawn = penalty(length, ALPHA), found.strategy == "sampling"
     return [
         Formula(
             r"p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}",
@@ -99,8 +99,13 @@ def equations(selection: session.Selection, atlas: Atlas, found: Asked) -> list[
             r"p_i = \frac{e^{z_i / T}}{\sum_{j \in \text{kept}} e^{z_j / T}}, \qquad "
             r"\frac{p_i}{p_j} = e^{(z_i - z_j) / T}",
             charts.divided(first.logit, second.logit, temperature, moment.kept),
-            "decoding.formula_temperature",
-            {"first": first.label, "second": second.label, "kept": moment.kept, "temperature": html.Ours(f"{temperature:g}")},
+            "decoding.formula_temperature" if drawn else "decoding.formula_temperature_greedy",
+            {
+                "first": first.label,
+                "second": second.label,
+                "kept": html.Ours(f"{moment.kept:,}"),
+                "temperature": html.Ours(f"{temperature:g}"),
+            },
         ),
         Formula(
             r"s(y) = \frac{\log P(y)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",

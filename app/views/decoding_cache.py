@@ -21,6 +21,7 @@ def draw(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
     html.prose(
         "decoding.cache_size_lm" if alone else "decoding.cache_size",
         layers=config.decoder_layers, d_model=config.d_model, source=source, target=steps - 1 if alone else steps,
+        each=html.Ours(f"{cost.cache_bytes(config, 0, 1):,}"),
         bytes=html.Ours(f"{kept[-1]:,}"), first=html.Ours(f"{kept[0]:,}"),
     )  # fmt: skip
     html.bullets(

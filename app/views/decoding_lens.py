@@ -5,18 +5,21 @@ import streamlit as st
 from app import session
 from app.text import text
 from app.views import html
+from app.views.decoding_place import Asked
+from app.views.decoding_stage import tell_other
 from model.analysis import lens
 from model.trace import Trace
 from model.translator import Atlas, LanguageModel
 
 
-def draw(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+def draw(selection: session.Selection, atlas: Atlas, trace: Trace, found: Asked) -> None:
     readings = session.measured(lens.after_layers, selection)
     html.prose("decoding.lens_idea")
+    tell_other(selection, trace, found)
     html.prose(f"decoding.lens_norm_{atlas.config.norm}", kind="quiet")
     columns = {f"{row + 1} {token.label}": "rich" for row, token in enumerate(trace.produced)}
     html.table(
-        {text("decoding.lens_layer"): "word", text("decoding.lens_loss"): "number", **columns},
+        {text("decoding.lens_layer"): "word name", text("decoding.lens_loss"): "number", **columns},
         [
             (
                 html.Ours(
@@ -54,7 +57,11 @@ def encoder(selection: session.Selection) -> None:
             return
         html.prose("decoding.encoder_idea", kind="quiet")
         html.table(
-            {text("decoding.encoder_layer"): "word", text("decoding.lens_loss"): "number", text("decoding.encoder_text"): "word"},
+            {
+                text("decoding.encoder_layer"): "word name",
+                text("decoding.lens_loss"): "number",
+                text("decoding.encoder_text"): "word",
+            },
             [
                 (
                     html.Ours(after("encoder", heard.layer)),

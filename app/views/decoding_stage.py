@@ -6,8 +6,9 @@ from app.text import section, text
 from app.views import html
 from app.views.decoding_place import Asked, take, tell_branch, typed
 from model import cost
-from model.analysis.beam_tree import Grown, grow
+from model.analysis.beam_tree import Grown, beside_greedy, grow
 from model.analysis.decoding_steps import Candidate, Writing, write
+from model.trace import Trace
 from model.translator import Atlas, LanguageModel
 
 STEPS, TREE = "decoding_steps", "beam_tree"
@@ -21,6 +22,17 @@ def written(selection: session.Selection, found: Asked) -> Writing:
 def searched(selection: session.Selection, found: Asked) -> Grown:
     """The beam search as asked for."""
     return session.measured_model(grow, selection.model, selection.text, found.size, found.eye, found.branch.ids, found.limit)
+
+
+def tell_other(selection: session.Selection, trace: Trace, found: Asked) -> None:
+    """Say it where a section shows the text of the first page and the picture above another output."""
+    if found.strategy == "beam":
+        tree = searched(selection, found).tree
+        ids = tree.hypothesis(tree.best[0]).ids
+    else:
+        ids = written(selection, found).ids
+    if tuple(token.id for token in trace.produced[-len(ids) :]) != ids:
+        html.prose("decoding.other_text", kind="quiet", text=trace.target_text)
 
 
 def draw(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
@@ -107,6 +119,7 @@ def draw_tree(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
         size=found.size,
         nodes=len(nodes),
     )
+    tell_greedy(selection, found, grown)
     search = beam_tree.Search(
         grown.start.label, found.size, 0.6, grown.tree.best, [token.label for token in grown.keys], grown.rows,
         "target" if isinstance(atlas, LanguageModel) else "source", looks(atlas, found), found.eye.path(atlas),
@@ -114,3 +127,23 @@ def draw_tree(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
     message = beam_tree.pack(nodes, search, text=section(TREE), caption=caption(selection, grown.texts[0]))
     beam_tree.beam_tree(message, key=TREE, on_branch=take(selection, atlas, found.limit, TREE))
     html.prose("decoding.tree_read", kind="quiet")
+
+
+def tell_greedy(selection: session.Selection, found: Asked, grown: Grown) -> None:
+    """What greedy decoding writes from the same beginning, and where the best of the search left its way."""
+    writing = written(selection, found)
+    greedy = beside_greedy(grown.tree, writing.ids, writing.score)
+    way = grown.tree.way(grown.tree.best[0])
+    if greedy.parted is None or greedy.parted >= min(len(way), len(writing.ids)):
+        html.prose("decoding.greedy_same")
+        return
+    html.prose(
+        "decoding.greedy_better" if greedy.better else "decoding.greedy_other",
+        text=writing.text.strip() or html.Ours(text("translate.nothing")),
+        score=html.Ours(html.number(writing.score)),
+        worth=html.Ours(html.number(greedy.worth)),
+        step=greedy.parted + 1,
+        greedy=writing.moments[greedy.parted].taken.label,
+        beam=grown.labels[way[greedy.parted]],
+        size=found.size,
+    )

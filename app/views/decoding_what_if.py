@@ -6,14 +6,17 @@ from app import session
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
 from app.views import html, picture
-from model.analysis import cheating, unshifted
+from app.views.decoding_place import Asked
+from app.views.decoding_stage import tell_other
+from model.analysis import cheating, schedules_tried, unshifted
 from model.trace import Trace
 
 
 @st.fragment
-def draw(selection: session.Selection, trace: Trace) -> None:
+def draw(selection: session.Selection, trace: Trace, found: Asked) -> None:
     session.begin_run()
     html.prose("decoding.what_if_idea")
+    tell_other(selection, trace, found)
     fed = session.measured(unshifted.fed, selection)
     rows = (
         ("shifted", "next", fed.shifted),
@@ -40,7 +43,7 @@ def draw(selection: session.Selection, trace: Trace) -> None:
 
 def trained(selection: session.Selection, trace: Trace) -> None:
     """The same small decoder trained twice, on the spot."""
-    right, wrong = session.measured_model(unshifted.both, selection.model)
+    right, wrong = session.measured_model(schedules_tried.shifts, session.models()[0])  # one for all models
     html.prose(
         "decoding.what_if_trained",
         steps=len(right.losses),
@@ -59,7 +62,7 @@ def trained(selection: session.Selection, trace: Trace) -> None:
         text("decoding.what_if_loss"),
         [Series(name, values) for name, values in losses.items()],
         [str(step + 1) for step in range(len(right.losses))],
-        path="model.analysis.unshifted.trained",
+        path="model.analysis.schedules_tried.trained",
     )
     message = pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name="unshifted_loss")
     curves(message, key="unshifted_loss")

@@ -65,6 +65,26 @@ def grow(atlas: Atlas, text: str, size: int, eye: Eye, prefix: tuple[int, ...] =
 
 
 @dataclass(frozen=True)
+class Greedy:
+    """The greedy output beside the best of a search: what it is `worth`, whether that is more, and the step, counted from 0, at
+    which the two part (None where they are the same).
+    """
+
+    worth: float
+    better: bool
+    parted: int | None
+
+
+def beside_greedy(tree: BeamTree, ids: tuple[int, ...], score: float, alpha: float = 0.6) -> Greedy:
+    """`ids` were written greedily, with the log-probability `score`; worths under the length penalty `alpha`."""
+    best = tree.hypothesis(tree.best[0]).ids
+    differ = (at for at, (one, other) in enumerate(zip(ids, best, strict=False)) if one != other)
+    worth = score / penalty(len(ids), alpha)
+    parted = None if ids == best else next(differ, min(len(ids), len(best)))
+    return Greedy(worth, worth > tree.nodes[tree.best[0]].worth, parted)
+
+
+@dataclass(frozen=True)
 class Output:
     """A finished output of a search: its node, its length in tokens, its log-probability, and what it is worth at each alpha."""
 

@@ -82,7 +82,8 @@ def test_a_greedy_output_its_bars_and_a_branch_from_the_link(open_app: OpenApp) 
     assert [moment["given"] for moment in header["moments"]][:3] == [True, True, False]
     rest = forced([moment["id"] for moment in header["moments"]], AWKWARD).argmax(-1).tolist()[2:]
     assert [moment["id"] for moment in header["moments"]][2:] == rest
-    assert "Given at the beginning, 2 tokens" in shown(app)
+    assert "Tokens given at the beginning, 2:" in shown(app)
+    assert "not those that were chosen above" in shown(app)  # lens and what-if keep to the text of the first page
 
 
 def test_a_link_whose_tokens_cannot_begin_an_output_says_so(open_app: OpenApp) -> None:
@@ -135,6 +136,13 @@ def test_a_search_is_the_one_of_beam_and_alpha_orders_it(open_app: OpenApp) -> N
     best = header["nodes"][header["best"][0]]
     worth = best["total"] / ((5 + best["depth"]) / 6) ** 0.6
     assert f"worth {worth:.2f}".replace("-", "\N{MINUS SIGN}") in shown(app)
+    alone = session.translation("en-fr", "the red car")
+    ids = [token.id for token in alone.produced]
+    if tuple(ids) == outputs[0].ids:
+        assert "Greedy writes the same here." in shown(app)
+    else:
+        parted = next(at for at, (one, other) in enumerate(zip(ids, outputs[0].ids, strict=False)) if one != other)
+        assert re.search(rf"They part at step {parted + 1}[:;]", shown(app))
 
 
 def test_led_and_alone_cache_and_lens(open_app: OpenApp) -> None:
@@ -148,7 +156,10 @@ def test_led_and_alone_cache_and_lens(open_app: OpenApp) -> None:
     assert "The likeliest token is the same at every step." in text
     config = session.load("en-fr").config
     steps = len(picture(app)["moments"])
-    assert f"{2 * config.decoder_layers * config.d_model * 4 * (len(trace.source) + steps):,} after {steps} tokens" in text
+    each = 2 * config.decoder_layers * config.d_model * 4
+    assert f"= {each:,} bytes." in text
+    assert f"{each * (len(trace.source) + steps):,} after {steps} tokens" in text
+    assert "greedy decoding and beam search, as they are here, do without it" in text
     assert "after encoder layer 1" in text
 
 
@@ -164,3 +175,5 @@ def test_a_language_model_writes_behind_its_prompt(open_app: OpenApp) -> None:
     rows = [weights.mean(0).tolist(), *weights.tolist()]
     assert header["moments"][0]["weights"] in [pytest.approx(row, abs=1e-6) for row in rows]
     assert "no encoder" in shown(app)
+    assert "the prompt read in both" in shown(app)
+    assert "source" not in shown(app).partition("What the key/value cache keeps")[2].partition("Length penalty")[0]

@@ -100,7 +100,8 @@ class Curves extends Drawn {
     this.live.replaceChildren();
     if (shown === null) return;
     this.live.append(fillNodes(text.at, { name: chart.x_name, point: { token: chart.labels[shown] } }));
-    for (const { label, values, whole } of chart.series) this.live.append(" ", fill(text.said, { label, value: written(values[shown], text.none, whole) }));
+    const said = chart.series.map(({ label, values, whole }) => fill(text.said, { label, value: written(values[shown], text.none, whole) }));
+    this.live.append(" ", said.join(" ").replace(/[;；]$/, "")); // what parts two numbers does not stand behind the last
   }
 
   get picture() {

@@ -190,6 +190,19 @@ def test_unshifted_input(both: list[Atlas]) -> None:
         found = unshifted.fed(atlas, trace)
         assert found.shifted == pytest.approx(-sum(trace.log_probabilities) / len(trace.produced))
         assert found.unshifted > 0
-    right = unshifted.trained(shifted=True, steps=3)
-    wrong = unshifted.trained(shifted=False, steps=3)
-    assert len(right.losses) == len(wrong.losses) == 3
+
+
+def test_greedy_beside_the_best_of_a_search(both: list[Atlas]) -> None:
+    for atlas in both:
+        eye = Eye(0, None)
+        alone = decoding_steps.write(atlas, "the red car", Plan(limit=6), eye)
+        same = beam_tree.grow(atlas, "the red car", 1, eye, limit=6).tree
+        assert beam_tree.beside_greedy(same, alone.ids, alone.score).parted is None
+        tree = beam_tree.grow(atlas, "the red car", 4, eye, limit=6).tree
+        found = beam_tree.beside_greedy(tree, alone.ids, alone.score)
+        best = tree.hypothesis(tree.best[0])
+        assert found.worth == pytest.approx(alone.score / ((5 + len(alone.ids)) / 6) ** 0.6)
+        assert found.better == (found.worth > tree.nodes[tree.best[0]].worth)
+        if found.parted is not None:
+            assert alone.ids[: found.parted] == best.ids[: found.parted]
+            assert alone.ids[found.parted : found.parted + 1] != best.ids[found.parted : found.parted + 1]

@@ -13,29 +13,30 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from model.attention_mask import causal
-from model.config import ModelConfig
+from model.config import ModelConfig, Norm
 from model.embedding import InputEmbedding
 from model.layers import EncoderLayer
 from model.translator import Translator
 
 SYMBOLS, HALF, BATCH, STEPS, EXAMINED = 16, 6, 32, 120, 256
 END = SYMBOLS
+WIDTH = 32  # d_model
 CHANCE, BY_CHANCE = math.log(SYMBOLS), 1 / SYMBOLS
 
 
 class Repeater(nn.Module):
     """Embedding, one layer, logits. A decoder layer without cross-attention is an encoder layer under the causal mask."""
 
-    def __init__(self, generator: torch.Generator) -> None:
+    def __init__(self, generator: torch.Generator, norm: Norm = "pre") -> None:
         super().__init__()
         config = ModelConfig(
             source_vocab_size=SYMBOLS + 1,
             target_vocab_size=SYMBOLS + 1,
-            d_model=32,
+            d_model=WIDTH,
             num_heads=2,
             d_ff=64,
             dropout=0.0,
-            norm="pre",
+            norm=norm,
             positions="rotary",
         )
         self.embedding = InputEmbedding(config, SYMBOLS + 1)

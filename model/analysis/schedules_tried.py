@@ -8,21 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.analysis.cheating import BATCH, EXAMINED, HALF, SYMBOLS, halves, sequences
+from model.analysis.cheating import BATCH, EXAMINED, HALF, WIDTH, Repeater, halves, sequences, write
 from model.analysis.schedules import Setting, by_epoch, without_warmup
 from model.attention_mask import causal
-from model.config import ModelConfig
-from model.embedding import InputEmbedding
-from model.layers import EncoderLayer
 from model.training.schedule import constant, cosine
 from model.translator import Atlas
 
 STEPS, SEED = 160, 1
-SETTING = Setting(d_model=32, warmup=40)
+SETTING = Setting(d_model=WIDTH, warmup=40)
 UPDATES = 40  # in an epoch of this training
 RATES: dict[str, Callable[[int], float]] = {
     "noam": SETTING.rate,
@@ -31,31 +28,6 @@ RATES: dict[str, Callable[[int], float]] = {
     "by_epoch": lambda step: by_epoch(step, SETTING, UPDATES),
     "without_warmup": lambda step: without_warmup(step, SETTING),
 }
-
-
-class Learner(nn.Module):
-    """Embedding, one layer, logits. A decoder layer without cross-attention is an encoder layer under the causal mask."""
-
-    def __init__(self, generator: torch.Generator) -> None:
-        super().__init__()
-        size = SYMBOLS + 1
-        config = ModelConfig(
-            source_vocab_size=size, target_vocab_size=size, d_model=SETTING.d_model, num_heads=2, d_ff=64, dropout=0.0,
-            positions="rotary",
-        )  # fmt: skip
-        self.embedding = InputEmbedding(config, size)
-        self.layer = EncoderLayer(config)
-        self.to_logits = nn.Linear(config.d_model, size)
-        for name, parameter in self.named_parameters():
-            if parameter.ndim == 2:
-                nn.init.xavier_uniform_(parameter, generator=generator)
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
-
-    def forward(self, ids: Int[Tensor, "batch token"]) -> Float[Tensor, "batch token symbol"]:
-        positions = torch.arange(ids.shape[1])[None]
-        logits: Tensor = self.to_logits(self.layer(self.embedding(ids, positions), causal(ids.shape[1])[None], positions))
-        return logits
 
 
 @dataclass(frozen=True)
@@ -73,12 +45,12 @@ class Trial:
 
 
 def trained(rate: Callable[[int], float], *, shift: int = 1, steps: int = STEPS, seed: int = SEED) -> Trial:
-    """Train a `Learner` at these rates, with the paper's Adam.
+    """Train a `Repeater` at these rates, with the paper's Adam.
 
     With `shift` 1 row r reads symbol r and is to foretell symbol r + 1; with 0, the mistake, it is asked for what it reads.
     """
     generator = torch.Generator().manual_seed(seed)
-    learner = Learner(generator)
+    learner = Repeater(generator, norm="post")
     optimizer = torch.optim.Adam(learner.parameters(), betas=(0.9, 0.98), eps=1e-9)
     rates, losses = [], []
     for step in range(1, steps + 1):
@@ -94,7 +66,7 @@ def trained(rate: Callable[[int], float], *, shift: int = 1, steps: int = STEPS,
     with torch.inference_mode():
         unseen = sequences(EXAMINED, generator)
         _, foretold = halves(_losses(learner, unseen, shift))
-        written = write(learner, unseen[:, :HALF])
+        written = write(learner, unseen[:, :HALF], masked=True)
     return Trial(
         rates=tuple(rates),
         losses=tuple(losses),
@@ -117,16 +89,8 @@ def shifts(atlas: Atlas) -> tuple[Trial, Trial]:
     return trained(RATES["noam"]), trained(RATES["noam"], shift=0)
 
 
-def write(learner: Learner, given: Int[Tensor, "sequence half"]) -> Int[Tensor, "sequence half"]:
-    """The likeliest symbol after what stands, again and again."""
-    read = given
-    for _ in range(HALF):
-        read = torch.cat((read, learner(read)[:, -1:].argmax(dim=-1)), dim=1)
-    return read[:, HALF:]
-
-
-def _losses(learner: Learner, whole: Tensor, shift: int) -> Tensor:
+def _losses(learner: Repeater, whole: Tensor, shift: int) -> Float[Tensor, " row"]:
     read = whole[:, :-1]
     wanted = whole[:, shift : shift + read.shape[1]]
-    logits = learner(read)
+    logits = learner(read, causal(read.shape[1])[None])
     return functional.cross_entropy(logits.mT, wanted, reduction="none").mean(dim=0)

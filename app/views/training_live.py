@@ -77,7 +77,7 @@ def _say(found: session.Training, known: Progress | None) -> None:
         case "stopped":
             html.notice("info", "training_live.stopped_before")
         case "done" if known:
-            html.notice("success", "training_live.done", seconds=round(known.seconds), **values)
+            html.notice("info", "training_live.done", seconds=round(known.seconds), **values)
         case _:
             html.notice("error", "training_live.failed", reason=found.reason)
 

@@ -19,7 +19,7 @@ export const aligned = (shown, { moment, layer, head, row }) => shown.alignment[
 
 const percent = value => Math.round(value * 1000) / 10;
 
-export const share = value => `${percent(value)} %`;
+export const share = value => `${percent(value)}\u00a0%`;
 
 /** What the two charts show, in the form that the curves draw. */
 export function charts(shown, place) {

@@ -105,6 +105,7 @@ class Bench:
             self.command(layer), cwd=ROOT, env=one_thread, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         ) as process:
             timer = threading.Timer(LONGEST, process.kill)
+            timer.daemon = True  # a server that stops does not wait for it
             timer.start()
             try:
                 for line in process.stdout or ():

@@ -34,7 +34,7 @@ def draw(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
             html.sentence("decoding.cache_later", heads=config.num_heads, length=(source if alone else 1) + 1),
         ]
     )
-    with_cache, without = session.measured_model(decoding_steps.operations, selection.model, source, steps)
+    with_cache, without = cost.flops_of_writing(config, source, steps)
     labels = [str(step + 1) for step in range(steps)]
     charts = {
         "cache_bytes": Chart(

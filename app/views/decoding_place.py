@@ -197,7 +197,7 @@ def tell_branch(atlas: Atlas, found: Asked) -> None:
     if branch.remark:
         html.notice("warning", branch.remark, longest=LONGEST_TYPED, limit=found.limit)
     if branch.pieces:
-        html.prose("decoding.pieces", kind="quiet", pieces=html.Ours(" · ".join(branch.pieces)), count=len(branch.pieces))
+        html.prose("decoding.pieces", kind="quiet", pieces=" · ".join(branch.pieces), count=len(branch.pieces))
     if branch.ids:
         tokens = atlas.tokenizers.target.produced(branch.ids)
         html.prose("decoding.branch", kind="quiet", count=len(tokens), tokens=" · ".join(token.label for token in tokens))

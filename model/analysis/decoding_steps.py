@@ -161,7 +161,8 @@ def _facts(atlas: Atlas, step: Step, plan: Plan, drawn: float | None) -> dict[st
     sampling, row, taken = plan.sampling, step.logits[0].double(), int(step.chosen)
     probabilities, final = row.softmax(dim=-1), distribution(row, sampling)
     scores = tempered(row, sampling.temperature)
-    in_k = torch.ones_like(row, dtype=torch.bool) if sampling.top_k is None else in_top_k(scores, sampling.top_k)
+    # Of the logits themselves: no temperature changes their order, and at 0 all but one are equal.
+    in_k = torch.ones_like(row, dtype=torch.bool) if sampling.top_k is None else in_top_k(row, sampling.top_k)
     in_p = in_k & in_top_p(scores.masked_fill(~in_k, -math.inf).softmax(dim=-1), sampling.top_p)
     order = row.argsort(descending=True, stable=True)
     rank = int((order == taken).nonzero())
@@ -214,26 +215,11 @@ def cached(atlas: Atlas, text: str, ids: tuple[int, ...]) -> Cached:
         anew.append(logits_of(read, None)[0, -1])
         kept.append(cache.bytes())
     one, other = torch.stack(rows), torch.stack(anew)
-    spent = operations(atlas, len(atlas.source_tokens(text)), len(ids))
+    spent = cost.flops_of_writing(atlas.config, len(atlas.source_tokens(text)), len(ids))
     return Cached(
         tuple(kept), *spent, float((one - other).abs().max()), float(one.abs().max()),
         bool((one.argmax(dim=-1) == other.argmax(dim=-1)).all()),
     )  # fmt: skip
-
-
-def operations(atlas: Atlas, source: int, steps: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Floating-point operations after each step, with the cache and without; the source is encoded once in both."""
-    config, alone = atlas.config, isinstance(atlas, LanguageModel)
-    parts = cost.flops_by_part(config, source, 0)
-    encoded = sum(value for name, value in parts.items() if name.startswith("encoder"))
-    with_cache, without = [cost.flops_of_source(config, source)], [encoded]
-    for step in range(steps):
-        if not alone or step:
-            with_cache.append(with_cache[-1] + cost.flops_of_token(config, source, step if alone else step + 1))
-        else:
-            with_cache.append(with_cache[-1])  # the prompt itself foretells the first token
-        without.append(without[-1] + cost.flops(config, source, step if alone else step + 1) - encoded)
-    return tuple(with_cache[1:]), tuple(without[1:])
 
 
 # ----- led through a target, and left alone

@@ -7,18 +7,13 @@ from model.config import ModelConfig
 
 
 def without_cache(config: ModelConfig, source: int, target: int) -> int:
-    """Operations of writing `target` tokens when every step computes all rows again instead of keeping keys and values.
-
-    What an encoder gives is asked for once; a decoder-only model reads its prompt again in every step.
-    """
-    once = cost.flops_of_source(config, source)
-    again = sum(cost.flops(config, source, written) for written in range(1, target + 1))
-    return once + again - (0 if config.family == "decoder-only" else target * once)
+    """Operations of writing `target` tokens, one at least, when every step computes all rows again."""
+    return cost.flops_of_writing(config, source, max(1, target))[1][-1]
 
 
 def with_cache(config: ModelConfig, source: int, target: int) -> int:
-    """The same with a cache: the source once, then one row a step."""
-    return cost.flops_of_source(config, source) + sum(cost.flops_of_token(config, source, at) for at in range(1, target + 1))
+    """The same when keys and values are kept."""
+    return cost.flops_of_writing(config, source, max(1, target))[0][-1]
 
 
 def heads_multiply(config: ModelConfig, source: int, target: int) -> int:

@@ -4,6 +4,8 @@ The letters are the paper's: d = d_model, V a vocabulary size, N a number of lay
 length in tokens.
 """
 
+from itertools import accumulate
+
 from model.config import ModelConfig
 
 
@@ -140,6 +142,20 @@ def flops_of_token(config: ModelConfig, source: int, target: int) -> int:
     matrices = 4 if config.family == "decoder-only" else 6  # W_Q and W_O of cross-attention too; its K and V are kept
     attention = 2 * 2 * (source + target) * d
     return layers * (matrices * one_matrix + attention + one_feed_forward) + 2 * d * config.target_vocab_size
+
+
+def flops_of_writing(config: ModelConfig, source: int, steps: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Floating-point operations so far after each step of writing: with a key/value cache, and without, where every step computes
+    all rows of the decoder again; an encoder reads the source once in both.
+
+    The first step of a decoder-only model is the pass over its prompt, `source` tokens.
+    """
+    alone = config.family == "decoder-only"
+    parts = flops_by_part(config, source, 0)
+    encoded = sum(value for name, value in parts.items() if name.startswith("encoder"))
+    new = [0 if alone and not step else flops_of_token(config, source, step + (not alone)) for step in range(steps)]
+    again = [flops(config, source, step + (not alone)) - encoded for step in range(steps)]
+    return tuple(accumulate(new, initial=parts["total"]))[1:], tuple(accumulate(again, initial=encoded))[1:]
 
 
 def _with_total(parts: dict[str, int]) -> dict[str, int]:

@@ -67,6 +67,8 @@ def test_the_lengths_are_those_of_the_sentence_until_they_are_changed(open_app: 
     app = open_app("cost", lang="zh", model="en-fr", text=SENTENCE)
     trace = session.trace("en-fr", SENTENCE)
     assert (app.number_input(key="n").value, app.number_input(key="m").value) == (len(trace.source), len(trace.target))
+    app.number_input(key="n").set_value(192).run()
+    assert "n = d = 192：" in shown(app)
     app.number_input(key="n").set_value(777).run()
     assert not app.exception
     assert app.query_params["n"] == "777"
@@ -89,12 +91,12 @@ def test_heads_that_do_not_divide_the_width_are_told_and_the_rest_of_the_page_st
 
 def test_figures_of_a_machine_are_checked_here(open_app: OpenApp) -> None:
     app = open_app("cost", lang="en", model="en-fr", text=SENTENCE, bandwidth="much")
-    assert "nan cannot be. Give" in shown(app)
+    assert "much cannot be. Give" in shown(app)
     for figure, given, told in (
         ("bandwidth", "672", ""),
-        ("fp32", "0", "0.0"),
-        ("bf16", "-4", "-4.0"),
-        ("fp8", "1e9", "1000000000.0"),
+        ("fp32", "0", "0"),
+        ("bf16", "-4", "-4"),
+        ("fp8", "1e9", "1e9"),
     ):
         app.text_input(key=figure).set_value(given).run()
         assert (f"{told} cannot be. Give" in shown(app)) == bool(told)
@@ -257,7 +259,8 @@ def test_slips_are_what_their_names_say() -> None:
         assert times == wrong / right
     assert wrong_costs.beside(base, "untied", 10, 10)[1] == 63_045_632 + 2 * 37_000 * 512
     assert wrong_costs.beside(base, "macs", 10, 10)[2] == 0.5
-    assert wrong_costs.beside(base, "no_cache", 10, 1)[2] == pytest.approx(1)  # the first token costs the same
+    for written in (0, 1):  # the first token costs the same
+        assert wrong_costs.beside(base, "no_cache", 10, written)[2] == 1
     assert wrong_costs.beside(base, "no_cache", 10, 200)[2] > 50
     shares = cost_curves.shares({"a": 1, "b": 3})
     assert shares == {"a": 25, "b": 75}

@@ -45,7 +45,7 @@ def forced(atlas: Atlas, ids: tuple[int, ...]) -> Any:
     [
         Plan(limit=8),
         Plan("sampling", Sampling(1.4, 9, 0.8), seed=5, limit=8),
-        Plan("sampling", Sampling(0.0), seed=2, prefix=(7, 9), limit=8),
+        Plan("sampling", Sampling(0.0, 5), seed=2, prefix=(7, 9), limit=8),
     ],
 )
 def test_every_step_is_what_a_forced_pass_over_the_output_gives(both: list[Atlas], plan: Plan) -> None:
@@ -69,6 +69,7 @@ def test_every_step_is_what_a_forced_pass_over_the_output_gives(both: list[Atlas
                 assert candidate.logit == pytest.approx(float(row[candidate.id]), abs=1e-5)
                 assert candidate.final == pytest.approx(float(final[candidate.id]), abs=1e-4)
                 assert candidate.rank == 1 + int((row > row[candidate.id] + 1e-6).sum())
+                assert candidate.in_top_k == (plan.sampling.top_k is None or candidate.rank <= plan.sampling.top_k)
                 assert (candidate.final > 0) == (candidate.in_top_k and candidate.in_top_p) or plan.sampling.temperature == 0
             assert sum(c.probability for c in moment.candidates) + moment.others_probability == pytest.approx(1)
             assert sum(c.final for c in moment.candidates) + moment.others_final == pytest.approx(1)

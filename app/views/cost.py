@@ -82,9 +82,9 @@ def stage(fields: Fields, found: Counted, caption: Mapping[str, str]) -> None:
             name=html.Ours(cost_shape.described(found)),
             parameters=html.Ours(f"{parts['total']:,}"),
             flops=html.Ours(charts.scaled(found.batch * cost.flops(config, found.source, found.target))),
-            source=found.source,
-            target=found.target,
-            batch=found.batch,
+            source=html.Ours(f"{found.source:,}"),
+            target=html.Ours(f"{found.target:,}"),
+            batch=html.Ours(f"{found.batch:,}"),
         )
         if not found.changed and (printed := {"base": 65, "big": 213}.get(found.preset)):
             html.prose("cost.printed", kind="quiet", printed=printed, counted=html.Ours(f"{parts['total']:,}"))

@@ -123,7 +123,7 @@ def kinds(found: Counted, caption: Mapping[str, str]) -> None:
         places_logarithmic=True,
     )
     curves(pack(chart, text=section("curves"), caption=caption, name="paths"), key="cost_paths")
-    key = "cost.kinds_shorter" if length < width else "cost.kinds_longer"
+    key = "cost.kinds_equal" if length == width else "cost.kinds_shorter" if length < width else "cost.kinds_longer"
     html.prose(key, n=html.Ours(f"{length:,}"), d=html.Ours(f"{width:,}"))
     html.prose("cost.kinds_note", kind="quiet")
 

@@ -77,7 +77,7 @@ def chosen_machine() -> cost.Machine | None:
             "error",
             "cost.machine_refused",
             figure=html.Ours(figure),
-            given=error.value,
+            given=str(st.session_state[error.name]),
             largest=html.Ours(f"{error.largest:,.0f}"),
         )
         return None

@@ -16,6 +16,7 @@ from model.translator import Atlas
 
 WIDEST, LONGEST, MOST = 65_536, 1_000_000, 10.0
 STEPS, UPDATES = 20_000, 1_000
+LITTLE = 0.1  # of the right rate
 KNOWN = ((512, 4000), (512, 8000), (256, 4000), (1024, 4000))
 
 
@@ -96,14 +97,21 @@ def told(setting: Setting, updates: int, last: int) -> None:
         later=html.Ours(f"{4 * setting.warmup:,}"),
         half=html.Ours(scientific(setting.rate(4 * setting.warmup), 6)),
     )
-    highest = max(schedules.by_epoch(step, setting, updates) for step in schedules.points(last))
+    if updates == 1:
+        html.prose("training.by_epoch_same")
+        return
+    steps = schedules.points(last, setting.warmup)
+    highest = max(schedules.by_epoch(step, setting, updates) for step in steps)
+    peak = max(setting.rate(step) for step in steps)
     html.prose(
         "training.by_epoch_told",
         updates=html.Ours(f"{updates:,}"),
         last=html.Ours(f"{last:,}"),
         highest=html.Ours(scientific(highest)),
-        peak=html.Ours(scientific(setting.peak)),
+        peak=html.Ours(scientific(peak)),
     )
+    if highest < LITTLE * peak:
+        html.prose("training.by_epoch_little")
 
 
 def taught(atlas: Atlas, own: Setting) -> None:

@@ -109,6 +109,10 @@ def test_schedules_are_those_of_the_formula(open_app: OpenApp) -> None:
     for value in ("6.987712 × 10⁻⁴", "4.941059 × 10⁻⁴", "9.882118 × 10⁻⁴", "1.746928 × 10⁻⁷", "3.125000 × 10⁻⁴"):
         assert value in page
     assert "noam counts steps from 1, but step=0 was given" in page
+    assert "That is less than a tenth" in page
+    app.number_input(key="updates").set_value(1).run()
+    assert "step and epoch are the same" in shown(app)
+    assert "almost nothing is learned" not in shown(app)
     app.number_input(key="warmup").set_value(1000).run()
     assert not app.exception
     assert app.query_params["warmup"] in ("1000", ["1000"])

@@ -148,24 +148,19 @@ def maps(app: AppTest, name: str) -> list[dict[str, object]]:
 
 def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenApp) -> None:
     app = open_app(
-        model="toy", lang="en", train_task="copy", train_d_model="16", train_num_heads="2", train_layers="1", train_steps="10",
-        train_without="mask,nonsense",
+        "training", model="toy", lang="en", train_task="copy", train_d_model="16", train_num_heads="2", train_layers="1",
+        train_steps="10", train_without="mask,nonsense",
     )  # fmt: skip
-    for name, value in (("train_task", "copy"), ("train_d_model", "16"), ("train_num_heads", "2"), ("train_layers", "1")):
-        app.query_params[name] = value
-    app.query_params["train_steps"], app.query_params["train_without"] = "10", "mask,nonsense"
-    app.switch_page("views/training.py").run()
-    assert not app.exception, app.exception
     (header,) = maps(app, "moments")
     assert header["source"] == ["the", "red", "cat", "sees", "a", "dog", "</s>"]
     assert header["links"] == [[1, 1], [2, 0], [3, 5], [5, 3]]
     assert any("--task copy" in code.value and "--without mask" in code.value for code in app.code)
     app.button(key="training_begin").click().run()
     end = time.monotonic() + 120
-    while (found := session_state(app)) in ("waiting", "running", None) and time.monotonic() < end:
-        time.sleep(2)
-        app.run()
-    assert found == "done", said(app)
+    while any(job.process for job in _trainings().jobs.values()) and time.monotonic() < end:
+        time.sleep(0.1)
+    app.run()
+    assert "Done: 10 updates" in said(app)
     (header,) = maps(app, "trained")
     assert header["steps"][-1] == 10  # type: ignore[index]
     app.button(key="training_open").click().run()
@@ -177,12 +172,6 @@ def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenA
     other = open_app(model=name, lang="en")
     assert name in said(other), "told that there is no such model here"
     assert other.query_params["model"] != [name]
-
-
-def session_state(app: AppTest) -> str | None:
-    name = "training_state"
-    found: str | None = app.session_state[name] if name in app.session_state else None  # noqa: SIM401 - it has no get
-    return found
 
 
 def test_what_is_taken_away_is_a_whole_model(tmp_path: Path) -> None:

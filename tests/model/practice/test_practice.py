@@ -44,7 +44,7 @@ orders = st.builds(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(order=orders)
 def test_an_order_survives_its_command_line(order: Order) -> None:
     assert Order.of(arguments([*order.words(), "--output", "x"])) == order

@@ -49,9 +49,9 @@ class TestOneSeedOneResult:
         assert log(tmp_path / "a") == log(tmp_path / "b")
         assert any(not torch.equal(value, state(runs[2])[name]) for name, value in state(runs[0]).items())
 
-    @pytest.mark.parametrize("stops", [[5], [1, 2, 11], [4, 8]])
-    def test_stopped_and_resumed(self, tmp_path: Path, stops: list[int]) -> None:
+    def test_stopped_and_resumed(self, tmp_path: Path) -> None:
         """Dropout on, heads guided, over more than one pass: the same model to the bit, and the same log."""
+        stops = [1, 4, 11]  # after the first step, at a check, between checks
         whole = task.run(tmp_path / "whole", guided=GUIDED, batch_tokens=200)
         whole.train()
         assert whole.progress.epoch > 0
@@ -65,7 +65,7 @@ class TestOneSeedOneResult:
         assert part.progress.best == whole.progress.best
         assert_equal_to_the_bit(part.average(), whole.average())
 
-    @pytest.mark.parametrize("at", [2, 7, 9])
+    @pytest.mark.parametrize("at", [2, 7])
     def test_killed_and_resumed(self, tmp_path: Path, at: int) -> None:
         """Killed between two saves: the steps since the last are taken again, and stand in the log once."""
         whole = task.run(tmp_path / "whole")

@@ -1,4 +1,4 @@
-"""Writing one token at a time: greedy, sampling and beam search, with a cache of keys and values.
+"""Writing one token at a time, greedily or by drawing, with a cache of keys and values; `beam_search` keeps several outputs.
 
 Every way of writing may begin with a *prefix*, tokens of the output that are given: they are read in one pass, and what comes
 after them is written.
@@ -6,7 +6,6 @@ after them is written.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,7 +17,6 @@ from model.sampling import Sampling, distribution, draws, take
 from model.transformer import DecoderOnly, EncoderDecoder
 
 Read = Callable[[Tensor, KeyValueCache | None], Tensor]  # tokens (batch, target) and cache -> logits (batch, target, vocab)
-Fate = Literal["given", "kept", "cut", "finished", "left"]
 
 
 @dataclass(frozen=True)
@@ -93,9 +91,6 @@ def checked_prefix(prefix: Sequence[int], limit: int, config: ModelConfig) -> tu
     if config.end in prefix[:-1]:
         raise ValueError("nothing can follow the end token; give a prefix that has it last or not at all")
     return tuple(prefix)
-
-
-# ----- one output: greedy and sampling
 
 
 @torch.inference_mode()
@@ -200,163 +195,3 @@ def finished(steps: Iterable[Step], end: int) -> list[Hypothesis]:
         length = ids.index(end) + 1 if ended else len(ids)
         result.append(Hypothesis(tuple(ids[:length]), tuple(values[:length]), ended))
     return result
-
-
-# ----- several outputs: beam search
-
-
-@dataclass(frozen=True)
-class Node:
-    """A token that a beam search considered, behind the tokens on the way to it.
-
-    `parent` is the index of the node before it, None for a first token; `depth` counts the tokens of the way, its own too.
-    `total` is the log-probability of the way, `worth` that divided by the length penalty. `fate`: "given" in the prefix, "kept",
-    "cut", "finished", or "left" unfinished when the search stopped.
-    """
-
-    id: int
-    parent: int | None
-    depth: int
-    log_probability: float
-    total: float
-    worth: float
-    fate: Fate
-
-
-@dataclass(frozen=True)
-class BeamTree:
-    """All that a beam search considered, in order, and the nodes at which the outputs that it returns end, best first."""
-
-    nodes: tuple[Node, ...]
-    best: tuple[int, ...]
-
-    def way(self, index: int) -> tuple[int, ...]:
-        """The nodes from a first token to this one."""
-        found, at = [], index
-        while True:
-            found.append(at)
-            parent = self.nodes[at].parent
-            if parent is None:
-                return tuple(reversed(found))
-            at = parent
-
-    def hypothesis(self, index: int) -> Hypothesis:
-        """The output that ends at this node."""
-        way = [self.nodes[at] for at in self.way(index)]
-        return Hypothesis(
-            tuple(node.id for node in way), tuple(node.log_probability for node in way), self.nodes[index].fate == "finished"
-        )
-
-
-def penalty(length: int, length_penalty: float) -> float:
-    """What the log-probability of an output of so many tokens is divided by (Wu et al. 2016, 7)."""
-    return float(((5 + length) / 6) ** length_penalty)
-
-
-@torch.inference_mode()
-def beam_steps(
-    model: EncoderDecoder | DecoderOnly,
-    source: Int[Tensor, "1 source"],
-    size: int,
-    limit: int | None = None,
-    length_penalty: float = 0.6,
-    prefix: Sequence[int] = (),
-) -> Iterator[tuple[Node, ...]]:
-    """The nodes that each step of a beam search adds to its tree; first those of the prefix, then at each step the 2 `size` best.
-
-    The rows of the batch that is read at a step are the nodes that were kept at the step before, in their order.
-    """
-    if size < 1:
-        raise ValueError(f"a beam of {size} holds nothing; choose 1 (greedy) or more")
-    config = model.config
-    limit = tokens_allowed(limit, source.shape[1], config)
-    prefix = checked_prefix(prefix, limit, config)
-    logits_of, first = begin(model, source, None)
-    cache = KeyValueCache()
-    rows = (
-        logits_of(torch.cat((first, source.new_tensor([prefix])), dim=1), cache)[:, first.shape[1] - 1 :].float().log_softmax(-1)
-    )
-
-    def grown(id_: int, parent: int | None, log_probability: float, fate: Fate) -> Node:
-        depth = 1 + (nodes[parent].depth if parent is not None else 0)
-        total = log_probability + (nodes[parent].total if parent is not None else 0.0)
-        return Node(id_, parent, depth, log_probability, total, total / penalty(depth, length_penalty), fate)
-
-    nodes: list[Node] = []
-    for at, id_ in enumerate(prefix):
-        fate: Fate = "finished" if id_ == config.end else "given"
-        nodes.append(grown(id_, at - 1 if at else None, float(rows[0, at, id_]), fate))
-    if nodes:
-        yield tuple(nodes)
-    alive: list[int | None] = [len(nodes) - 1 if nodes else None]
-    log_probabilities, ended = rows[:, -1], 0
-    for index in range(len(prefix), limit if prefix[-1:] != (config.end,) else 0):
-        totals = log_probabilities + source.new_tensor(
-            [[nodes[at].total if at is not None else 0.0] for at in alive], dtype=log_probabilities.dtype
-        )
-        best = totals.flatten().topk(min(2 * size, totals.numel())).indices
-        candidates = [divmod(int(place), totals.shape[1]) for place in best]
-        fates = _fates([id_ == config.end for _, id_ in candidates], size)
-        ended += fates.count("finished")
-        stops = ended >= size or index + 1 == limit
-        added = [
-            grown(id_, alive[row], float(log_probabilities[row, id_]), "left" if stops and fate == "kept" else fate)
-            for (row, id_), fate in zip(candidates, fates, strict=True)
-        ]
-        nodes += added
-        yield tuple(added)
-        if stops:
-            return
-        carried = [at for at, fate in enumerate(fates) if fate == "kept"]
-        alive = [len(nodes) - len(added) + at for at in carried]
-        cache.select(torch.tensor([candidates[at][0] for at in carried], device=source.device))
-        read = torch.tensor([[candidates[at][1]] for at in carried], device=source.device)
-        log_probabilities = logits_of(read, cache)[:, -1].float().log_softmax(dim=-1)
-
-
-def _fates(ends: Sequence[bool], size: int) -> list[Fate]:
-    """What becomes of the candidates of a step, best first: the `size` best that go on are kept; ends before them finish."""
-    fates: list[Fate] = []
-    for end in ends:
-        full = fates.count("kept") == size
-        fates.append("cut" if full else "finished" if end else "kept")
-    return fates
-
-
-def beam_tree(
-    model: EncoderDecoder | DecoderOnly,
-    source: Int[Tensor, "1 source"],
-    size: int,
-    limit: int | None = None,
-    length_penalty: float = 0.6,
-    prefix: Sequence[int] = (),
-) -> BeamTree:
-    """The whole search; see `beam`."""
-    return as_tree(beam_steps(model, source, size, limit, length_penalty, prefix), size)
-
-
-def as_tree(steps: Iterable[Sequence[Node]], size: int) -> BeamTree:
-    """The steps of a search as its tree: the outputs that ended, or if none did those that were left, the best `size` of them."""
-    nodes = tuple(node for step in steps for node in step)
-    for fate in ("finished", "left", "given"):
-        if ends := [index for index, node in enumerate(nodes) if node.fate == fate]:
-            chosen = ends[-1:] if fate == "given" else sorted(ends, key=lambda index: nodes[index].worth, reverse=True)[:size]
-            return BeamTree(nodes, tuple(chosen))
-    raise ValueError("a search without steps has no outputs")
-
-
-def beam(
-    model: EncoderDecoder | DecoderOnly,
-    source: Int[Tensor, "1 source"],
-    size: int,
-    limit: int | None = None,
-    length_penalty: float = 0.6,
-    prefix: Sequence[int] = (),
-) -> list[Hypothesis]:
-    """The best outputs that keeping `size` unfinished ones at each step finds, best first.
-
-    `source` is a prompt for a decoder-only model, as in `greedy_steps`. Outputs are compared by
-    score / ((5 + length) / 6)^length_penalty (Wu et al. 2016, 7); size 1 is greedy.
-    """
-    tree = beam_tree(model, source, size, limit, length_penalty, prefix)
-    return [tree.hypothesis(index) for index in tree.best]

@@ -8,10 +8,11 @@ from typing import Any, Generic, Literal, TypeVar
 import torch
 from torch import Tensor
 
+from model.beam_search import beam
 from model.checkpoint import SHIPPED, CheckpointError, Tokenizers, available, load_card, shown
 from model.checkpoint import load as load_checkpoint
 from model.config import ModelConfig
-from model.decoding import Hypothesis, beam, greedy
+from model.decoding import Hypothesis, greedy
 from model.tokenizer import END, START, Token, special
 from model.trace import Edit, Trace, tracing
 from model.transformer import DecoderOnly, EncoderDecoder

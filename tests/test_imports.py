@@ -26,6 +26,7 @@ LADDER = (
     "transformer",
     "sampling",
     "decoding",
+    "beam_search",
     "checkpoint",
     "translator",
     "alignment",

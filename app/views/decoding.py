@@ -13,13 +13,12 @@ from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_pag
 from app.views.decoding_place import Asked, asked, controls
 from model.analysis import decoding_steps
 from model.attention import KeyValueCache
+from model.beam_search import LENGTH_PENALTY, beam_steps, penalty
 from model.config import paper_base
-from model.decoding import beam_steps, penalty, steps_of
+from model.decoding import steps_of
 from model.sampling import distribution, take
 from model.trace import Trace
 from model.translator import Atlas, LanguageModel
-
-ALPHA = 0.6
 
 
 def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
@@ -87,7 +86,7 @@ def equations(selection: session.Selection, atlas: Atlas, found: Asked) -> list[
     first, second = moment.candidates[:2]
     taken = next(one for one in moment.candidates if one.id == moment.taken.id)
     length, temperature = len(writing.moments), found.plan.sampling.temperature
-    divisor, drawn = penalty(length, ALPHA), found.strategy == "sampling"
+    divisor, drawn = penalty(length, LENGTH_PENALTY), found.strategy == "sampling"
     return [
         Formula(
             r"p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}",
@@ -109,7 +108,7 @@ def equations(selection: session.Selection, atlas: Atlas, found: Asked) -> list[
         ),
         Formula(
             r"s(y) = \frac{\log P(y)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
-            charts.worth(writing.score, length, ALPHA, divisor, writing.score / divisor),
+            charts.worth(writing.score, length, LENGTH_PENALTY, divisor, writing.score / divisor),
             "decoding.formula_penalty",
             {"text": writing.text.strip() or text("translate.nothing"), "count": length},
         ),

@@ -9,10 +9,11 @@ from app.views import html
 from app.views.decoding_place import Asked
 from app.views.decoding_stage import caption, searched
 from model.analysis import beam_tree
+from model.beam_search import LENGTH_PENALTY
 from model.translator import Atlas
 
 ALPHAS = tuple(step / 10 for step in range(16))
-SHOWN = (0.0, 0.6, 1.0, 1.5)
+SHOWN = (0.0, LENGTH_PENALTY, 1.0, 1.5)
 
 
 @st.fragment
@@ -65,7 +66,7 @@ def measured(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
     chart = Chart(
         text("decoding.penalty_curve"), "alpha", text("decoding.penalty_axis"),
         [Series(name, output.worths) for name, output in zip(names, outputs, strict=True)],
-        [f"{alpha:g}" for alpha in ALPHAS], places=ALPHAS, path="model.decoding.penalty",
+        [f"{alpha:g}" for alpha in ALPHAS], places=ALPHAS, path="model.beam_search.penalty",
     )  # fmt: skip
     curves(pack(chart, text=section("curves"), caption=caption(selection, grown.texts[0]), name="alpha"), key="decoding_alpha")
     html.prose("decoding.penalty_note", kind="quiet")

@@ -8,6 +8,7 @@ from app.views.decoding_place import Asked, take, tell_branch, typed
 from model import cost
 from model.analysis.beam_tree import Grown, beside_greedy, grow
 from model.analysis.decoding_steps import Candidate, Writing, write
+from model.beam_search import LENGTH_PENALTY
 from model.trace import Trace
 from model.translator import Atlas, LanguageModel
 
@@ -121,7 +122,7 @@ def draw_tree(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
     )
     tell_greedy(selection, found, grown)
     search = beam_tree.Search(
-        grown.start.label, found.size, 0.6, grown.tree.best, [token.label for token in grown.keys], grown.rows,
+        grown.start.label, found.size, LENGTH_PENALTY, grown.tree.best, [token.label for token in grown.keys], grown.rows,
         "target" if isinstance(atlas, LanguageModel) else "source", looks(atlas, found), found.eye.path(atlas),
     )  # fmt: skip
     message = beam_tree.pack(nodes, search, text=section(TREE), caption=caption(selection, grown.texts[0]))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from model.analysis.decoding_steps import Eye, ids_of
-from model.decoding import BeamTree, Node, as_tree, beam_steps, penalty
+from model.beam_search import LENGTH_PENALTY, BeamTree, Node, as_tree, beam_steps, penalty
 from model.tokenizer import Token
 from model.trace import tracing
 from model.translator import Atlas, LanguageModel
@@ -75,7 +75,7 @@ class Greedy:
     parted: int | None
 
 
-def beside_greedy(tree: BeamTree, ids: tuple[int, ...], score: float, alpha: float = 0.6) -> Greedy:
+def beside_greedy(tree: BeamTree, ids: tuple[int, ...], score: float, alpha: float = LENGTH_PENALTY) -> Greedy:
     """`ids` were written greedily, with the log-probability `score`; worths under the length penalty `alpha`."""
     best = tree.hypothesis(tree.best[0]).ids
     differ = (at for at, (one, other) in enumerate(zip(ids, best, strict=False)) if one != other)

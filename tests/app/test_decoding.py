@@ -17,7 +17,7 @@ import model.translator
 from app import session
 from app.components import beam_tree, decoding_steps
 from app.views.decoding_place import from_link, numbers, possible
-from model.decoding import beam
+from model.beam_search import beam
 from tests.app.conftest import OpenApp, said
 from tests.model import tiny
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.decoding import BeamTree, beam, beam_tree, greedy, penalty
+from model.beam_search import BeamTree, beam, beam_tree, penalty
+from model.decoding import greedy
 from tests.model import tiny
 
 pytestmark = pytest.mark.usefixtures("quick")

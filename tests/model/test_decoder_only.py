@@ -11,8 +11,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from model import Generation, LanguageModel, cost, load
 from model.attention import KeyValueCache
+from model.beam_search import beam
 from model.config import ConfigError
-from model.decoding import beam, greedy, greedy_steps
+from model.decoding import greedy, greedy_steps
 from model.trace import tracing
 from model.training.__main__ import main
 from model.training.data import Batches, sentences

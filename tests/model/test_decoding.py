@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.decoding import Hypothesis, beam, greedy, greedy_steps, length_limit
+from model.beam_search import beam
+from model.decoding import Hypothesis, greedy, greedy_steps, length_limit
 from model.transformer import EncoderDecoder
 from tests.model import tiny
 

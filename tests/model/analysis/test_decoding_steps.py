@@ -12,7 +12,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from model import cost, load
 from model.analysis import beam_tree, decoding_steps, lens, unshifted
 from model.analysis.decoding_steps import Eye, Plan
-from model.decoding import beam, greedy, greedy_steps, steps_of
+from model.beam_search import beam
+from model.decoding import greedy, greedy_steps, steps_of
 from model.sampling import Sampling, distribution
 from model.trace import tracing
 from model.translator import Atlas, Translator

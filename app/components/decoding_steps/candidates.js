@@ -2,7 +2,7 @@
 import { elide, widthOf } from "./labels.js";
 import { fill } from "./template.js";
 
-const ROW = 25, SIZE = 14, SMALL = 12, HEAD = 26, WIDEST = 132, DRAW = 46;
+const ROW = 25, SIZE = 14, SMALL = 12, HEAD = 26, WIDEST = 132, DRAW = 46, NARROW = 420;
 
 export const written = (value, digits = 2) => (Number(value.toFixed(digits)) || 0).toFixed(digits).replace("-", "\u2212");
 
@@ -23,12 +23,13 @@ export function layoutCandidates(theme, header, x, y, wide) {
   const { moments, text } = header, sampling = isSampling(header);
   const label = Math.min(WIDEST, wide * 0.3, Math.max(...moments.flatMap(moment => moment.candidates.map(one => widthOf(theme, nameOf(moment, one), SIZE, 600))), 60));
   const others = Math.max(...moments.map(({ others }) => widthOf(theme, fill(text.others, { count: count(others) }), SIZE)));
-  const names = Math.min(wide * 0.42, Math.max(label, others));
-  const logit = 56, numbers = sampling ? 58 : 0, value = sampling ? 108 : 54;
+  const narrow = sampling && wide < NARROW; // a phone: no column of logits, they stand in the table and are spoken
+  const names = narrow ? label : Math.min(wide * 0.42, Math.max(label, others));
+  const logit = narrow ? 0 : 56, numbers = sampling ? (narrow ? 44 : 58) : 0, value = narrow ? 92 : sampling ? 108 : 54;
   const top = y + HEAD + (sampling ? DRAW : 0);
   const left = x + names + 14 + logit + numbers + 10, right = Math.max(left + 40, x + wide - value);
   const rows = Math.max(...moments.map(({ candidates }) => candidates.length)) + 1;
-  return { x, y, wide, names, logit: x + names + 14 + logit, divided: sampling ? x + names + 14 + logit + numbers : null, left, right, top, bottom: top + rows * ROW + 4 };
+  return { x, y, wide, names, logit: narrow ? null : x + names + 14 + logit, divided: sampling ? x + names + 14 + logit + numbers : null, left, right, top, bottom: top + rows * ROW + 4 };
 }
 
 export const count = value => value.toLocaleString("en-US");
@@ -44,7 +45,7 @@ export const boxOf = (at, row) => ({ x: at.x, y: at.top + row * ROW, w: at.wide,
 export function drawCandidates(surface, theme, header, at, moment, pointed) {
   const { text } = header, sampling = isSampling(header);
   const head = (label, x, room) => surface.text({ text: elide(theme, label, room, SMALL), x, y: at.y + 10, size: SMALL, align: "right", fill: theme.muted });
-  head(text.logit, at.logit, 66);
+  if (at.logit) head(text.logit, at.logit, 66);
   if (at.divided) head(text.divided, at.divided, 56);
   surface.text({ text: elide(theme, sampling ? `${text.probability} / ${text.final}` : text.probability, at.wide - at.left + at.x, SMALL), x: at.left, y: at.y + 10, size: SMALL, fill: theme.muted });
   if (sampling) drawDraw(surface, theme, header, at, moment);
@@ -55,11 +56,12 @@ export function drawCandidates(surface, theme, header, at, moment, pointed) {
     if (pointed === row) surface.rect({ x: at.x, y: y + 1, w: at.wide, h: ROW - 2, r: 5, fill: theme.ink, alpha: 0.07 });
     if (taken) surface.rect({ x: at.x, y: y + 1, w: at.wide, h: ROW - 2, r: 5, stroke: moment.given ? theme.key : theme.target, width: 2 });
     surface.text({ text: elide(theme, nameOf(moment, one), at.names, SIZE, 600), x: at.x + at.names + 4, y: middle, size: SIZE, weight: 600, align: "right", fill: ink });
-    surface.text({ text: written(one.logit), x: at.logit, y: middle, size: SMALL, align: "right", fill: ink });
+    if (at.logit) surface.text({ text: written(one.logit), x: at.logit, y: middle, size: SMALL, align: "right", fill: ink });
     if (at.divided) surface.text({ text: one.divided === null ? "–" : written(one.divided), x: at.divided, y: middle, size: SMALL, align: "right", fill: ink });
     bars(surface, theme, at, middle, long(one.probability), sampling ? long(one.final) : null);
     const shown = sampling ? `${share(one.probability)} / ${one.cut ? text[`cut_${one.cut}`] : share(one.final)}` : share(one.probability);
-    surface.text({ text: shown, x: at.left + Math.max(long(one.probability), sampling ? long(one.final) : 0) + 7, y: middle, size: SMALL, weight: taken ? 700 : 400, fill: ink });
+    const beside = at.left + Math.max(long(one.probability), sampling ? long(one.final) : 0) + 7, furthest = at.x + at.wide - widthOf(theme, shown, SMALL, taken ? 700 : 400) - 3;
+    surface.text({ text: shown, x: Math.max(at.left + 4, Math.min(beside, furthest)), y: middle, size: SMALL, weight: taken ? 700 : 400, fill: ink });
   });
   const last = moment.candidates.length, y = at.top + last * ROW, middle = y + ROW / 2;
   if (pointed === last) surface.rect({ x: at.x, y: y + 1, w: at.wide, h: ROW - 2, r: 5, fill: theme.ink, alpha: 0.07 });

@@ -86,7 +86,7 @@ def stage(fields: Fields, found: Counted, caption: Mapping[str, str]) -> None:
             target=html.Ours(f"{found.target:,}"),
             batch=html.Ours(f"{found.batch:,}"),
         )
-        if not found.changed and (printed := {"base": 65, "big": 213}.get(found.preset)):
+        if not found.changed and (printed := {row.name: row.millions for row in cost.table_3()}.get(found.preset)):
             html.prose("cost.printed", kind="quiet", printed=printed, counted=html.Ours(f"{parts['total']:,}"))
         if not found.changed and found.preset == "gpt2":
             html.prose("cost.gpt2_positions", kind="quiet", positions=html.Ours(f"{1024 * 768:,}"), total="124,439,808")

@@ -9,7 +9,7 @@ from app.charts import cost as charts
 from app.components.curves import Chart, Series, curves, pack
 from app.components.curves.payload import Mark
 from app.text import section, text
-from app.views import cost_shape, html, linked
+from app.views import cost_shape, html
 from app.views.cost_shape import Counted
 from model import cost
 from model.analysis import cost_curves
@@ -109,7 +109,10 @@ def caches(found: Counted | None, caption: Mapping[str, str]) -> None:
     session.begin_run()
     html.prose("cost.cache_idea")
     with st.container(horizontal=True, vertical_alignment="bottom", key="cost_cache_controls"):
-        length, together = _box("cache_length", 4096, LONGEST), _box("cache_batch", 1, 4096)
+        length, together = (
+            cost_shape.box("cache_length", range(1, LONGEST + 1), 4096),
+            cost_shape.box("cache_batch", range(1, 4097), 1),
+        )
     known = cost.public_models()
     columns = {
         "cost.cache_model": "word name", "cost.cache_layers": "number", "cost.cache_heads": "code", "cost.cache_width": "number",
@@ -164,17 +167,3 @@ def _own(found: Counted, length: int, together: int) -> tuple[object, ...]:
         html.Ours(html.number(1, 1)),
         html.Ours("—"),
     )
-
-
-def _box(name: str, default: int, most: int) -> int:
-    found = linked.number(name, range(1, most + 1), default)
-    st.number_input(
-        text(f"cost.field_{name}"),
-        min_value=1,
-        max_value=most,
-        step=1,
-        key=name,
-        on_change=linked.remember(name, default),
-        width=200,
-    )
-    return found

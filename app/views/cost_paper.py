@@ -8,7 +8,7 @@ from app import session
 from app.charts import cost as charts
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
-from app.views import html, linked
+from app.views import cost_shape, html
 from app.views.cost_shape import Counted
 from model import cost
 from model.analysis import cost_curves
@@ -89,7 +89,8 @@ def kinds(found: Counted, caption: Mapping[str, str]) -> None:
     html.prose("cost.kinds_idea")
     length, width = max(1, found.length), found.config.d_model
     with st.container(horizontal=True, vertical_alignment="bottom", key="cost_kinds_controls"):
-        kernel, neighbourhood = _box("kernel", 3, 2, 1000), _box("neighbourhood", 64, 1, 100_000)
+        kernel = cost_shape.box("kernel", range(2, 1001), 3)
+        neighbourhood = cost_shape.box("neighbourhood", range(1, 100_001), 64)
     html.table(
         {
             text("cost.kind"): "rich",
@@ -126,17 +127,3 @@ def kinds(found: Counted, caption: Mapping[str, str]) -> None:
     key = "cost.kinds_equal" if length == width else "cost.kinds_shorter" if length < width else "cost.kinds_longer"
     html.prose(key, n=html.Ours(f"{length:,}"), d=html.Ours(f"{width:,}"))
     html.prose("cost.kinds_note", kind="quiet")
-
-
-def _box(name: str, default: int, least: int, most: int) -> int:
-    found = linked.number(name, range(least, most + 1), default)
-    st.number_input(
-        text(f"cost.field_{name}"),
-        min_value=least,
-        max_value=most,
-        step=1,
-        key=name,
-        on_change=linked.remember(name, default),
-        width=200,
-    )
-    return found

@@ -191,6 +191,16 @@ def _box(fields: Fields, name: str) -> None:
     st.number_input(label, min_value=allowed[0], max_value=allowed[-1], step=1, key=name, on_change=put, width=150)
 
 
+def box(name: str, allowed: range, default: int) -> int:
+    """A whole number that no preset changes, in a box; it stands in the URL."""
+    found = linked.number(name, allowed, default)
+    put = linked.remember(name, default)
+    st.number_input(
+        text(f"cost.field_{name}"), min_value=allowed[0], max_value=allowed[-1], step=1, key=name, on_change=put, width=200
+    )
+    return found
+
+
 def _choice(name: str, allowed: tuple[str, ...], default: str) -> str:
     before = st.session_state.get(f"{name}_default", default)
     if before != default and st.session_state.get(name) == before:  # nothing was chosen: follow the preset

@@ -22,9 +22,7 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace, found: Asked)
         {text("decoding.lens_layer"): "word name", text("decoding.lens_loss"): "number", **columns},
         [
             (
-                html.Ours(
-                    text("decoding.lens_before") if not reading.layer else text("decoding.lens_after", layer=reading.layer)
-                ),
+                html.Ours(after("lens", reading.layer)),
                 html.Ours(html.number(reading.loss, 3)),
                 *(said(word, share, right=right) for word, share, right in reading.words),
             )

@@ -1,5 +1,8 @@
 """The length penalty: what another alpha makes of the outputs that a beam search found."""
 
+from itertools import groupby
+from operator import itemgetter
+
 import streamlit as st
 
 from app import session
@@ -52,16 +55,13 @@ def measured(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
         ],
         text("decoding.penalty_caption"),
     )
-    winners = [at for place, at in enumerate(best) if not place or best[place - 1] != at]
+    runs = groupby(zip(ALPHAS, best, strict=True), key=itemgetter(1))  # alphas in a row at which the same output is the best
+    winners = [(next(run)[0], at) for at, run in runs]
     if len(winners) == 1:
-        html.prose("decoding.penalty_one", text=names[winners[0]])
+        html.prose("decoding.penalty_one", text=names[best[0]])
     else:
         html.bullets(
-            [
-                html.sentence("decoding.penalty_from", alpha=html.Ours(f"{ALPHAS[place]:g}"), text=names[at])
-                for place, at in enumerate(best)
-                if not place or best[place - 1] != at
-            ]
+            [html.sentence("decoding.penalty_from", alpha=html.Ours(f"{alpha:g}"), text=names[at]) for alpha, at in winners]
         )
     chart = Chart(
         text("decoding.penalty_curve"), "alpha", text("decoding.penalty_axis"),

@@ -38,7 +38,7 @@ def _compared(kind: str) -> None:
     names = {name: text(f"toy_variants.named_{label}") for name, label in COMPARED[kind].items() if name in found.variants}
     html.table(
         {
-            text("toy_variants.variant"): "text",
+            text("toy_variants.variant"): "word name",
             text("toy_variants.loss"): "number",
             text("toy_variants.range"): "number",
             text("toy_variants.exact"): "number",
@@ -46,7 +46,7 @@ def _compared(kind: str) -> None:
             text("toy_variants.loss_longer"): "number",
             text("toy_variants.exact_longer"): "number",
         },
-        [_row(label, found.variants[name]) for name, label in names.items()],
+        [_row(html.Ours(label), found.variants[name]) for name, label in names.items()],
         text("toy_variants.caption", pairs=found.pairs, seeds=found.seeds, longest=found.trained_to),
     )
     curves(

@@ -31,11 +31,6 @@ def weight_paths(attention: str, layers: int) -> tuple[str, ...]:
     return tuple(f"{stack}.layers.{layer}.{name}.weights" for layer in range(layers))
 
 
-def spread_evenly(paths: Iterable[str]) -> dict[str, Edit]:
-    """Every query reads all keys alike: attention without attention. (Not for causal attention, which has forbidden keys.)"""
-    return dict.fromkeys(paths, lambda weights: weights.new_ones(weights.shape) / weights.shape[-1])
-
-
 def read_nothing(paths: Iterable[str]) -> dict[str, Edit]:
     """Every query reads nothing: all weights are 0, every context is 0. What is left of the sublayer is W_O's bias, if any."""
     return dict.fromkeys(paths, torch.zeros_like)

@@ -26,14 +26,6 @@ def test_paths_are_those_of_the_trace(trace: Trace) -> None:
         assert set(paths) <= set(trace)
 
 
-def test_spread_evenly_reads_every_key_alike(trace: Trace) -> None:
-    paths = what_if.weight_paths("decoder.cross_attention", 3)
-    altered = traced(what_if.spread_evenly(paths))
-    for path in paths:
-        torch.testing.assert_close(altered[path].tensor, torch.full_like(trace[path].tensor, 1 / len(trace.source)))
-    assert altered.log_probabilities != trace.log_probabilities
-
-
 def test_averaged_heads_are_equal_and_rows_still_add_up_to_one() -> None:
     paths = what_if.weight_paths("decoder.self_attention", 3)
     altered = traced(what_if.average_heads(paths))

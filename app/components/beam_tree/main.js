@@ -31,6 +31,7 @@ class BeamTree extends Drawn {
     this.pointed = null;
     this.build();
     this.twin.show(header);
+    if (!first) this.write(); // the node of the tree before is not one of this tree
   }
 
   build() {

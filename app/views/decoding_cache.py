@@ -44,7 +44,7 @@ def draw(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
         "cache_flops": Chart(
             text("decoding.cache_flops"), text("decoding.step"), text("decoding.flops"),
             [Series(text("decoding.with_cache"), with_cache), Series(text("decoding.without_cache"), without)], labels,
-            path="model.cost.flops_of_token",
+            path="model.cost.flops_of_writing",
         ),
     }  # fmt: skip
     for column, (name, chart) in zip(st.columns(2), charts.items(), strict=True):

@@ -95,4 +95,5 @@ def test_the_tree_is_walked_and_a_search_goes_on_from_a_node(visit: Visitor) -> 
     page.keyboard.press("Enter")
     eventually(lambda: parameters(page).get("prefix"), lambda value: bool(value) and "-" not in value)
     expect(tree.get_by_test_id("back")).to_be_visible()
+    eventually(lambda: parameters(page).get("node"), None)  # that node was one of the tree before
     assert page.evaluate("document.querySelectorAll('[data-testid=stException]').length") == 0

@@ -54,6 +54,8 @@ def begin_run() -> Selection:
         selection = _from_url(url, None)
     elif url and url != st.session_state.get(_WRITTEN):
         selection = _from_url(url, selection)
+    elif selection.model not in models():  # one of the visitor's own, whose folder went while they were away
+        selection = _from_url(selection.parameters(), selection)
     texts.use(selection.language, writes_on=writes_on(selection.model))
     st.session_state[_SELECTION] = selection
     _write_url(selection)

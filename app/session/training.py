@@ -14,7 +14,7 @@ from streamlit.runtime import exists as served
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.session import limits
-from app.session.own import keep_model
+from app.session.own import keep_model, own_models
 from app.session.trainings import Training, Trainings, in_own_process, watch
 from model import checkpoint
 from model.practice.order import Order
@@ -22,7 +22,7 @@ from model.training.moments import FILE
 
 MOST = 6  # models of one session; the oldest goes
 
-_TOKEN, _NAMES = "atlas_training_token", "atlas_training_names"
+_TOKEN, _NAMES, _OPENED = "atlas_training_token", "atlas_training_names", "atlas_training_opened"
 
 
 @st.cache_resource(show_spinner=False)
@@ -73,8 +73,9 @@ def open_result(result: Path, step: int) -> str:
     """Make a result a model of this session, under a name of its own; the same result has the same name."""
     token: str = st.session_state.setdefault(_TOKEN, secrets.token_hex(3))
     known: dict[tuple[Path, int], str] = st.session_state.setdefault(_NAMES, {})
-    if (result, step) not in known:
-        name = f"own-{checkpoint.load_card(result)['name']}-{step}-{token}{len(known) + 1}"
+    if known.get((result, step)) not in own_models():  # never opened, or given up for newer ones
+        st.session_state[_OPENED] = opened = st.session_state.get(_OPENED, 0) + 1
+        name = f"own-{checkpoint.load_card(result)['name']}-{step}-{token}{opened}"
         folder = _trainings().home(_owner()) / name
         shutil.copytree(result, folder)
         known[result, step] = name

@@ -90,8 +90,10 @@ class Trainings:
             return self._told(owner)
 
     def submit(self, owner: str, order: Order) -> None:
-        """Train this as soon as there is room; what this session trained before is given up."""
+        """Train this as soon as there is room; what this session trained before is given up. Nothing where the server stops."""
         with self.lock:
+            if self.closed:
+                return
             self.forget(owner)
             folder = self.home(owner) / f"run-{secrets.token_hex(4)}"
             folder.mkdir()
@@ -110,7 +112,7 @@ class Trainings:
         """Go on with what was stopped, at the end of the queue; what never began, begins."""
         with self.lock:
             job = self.jobs.get(owner)
-            if job and job.training.state in ("stopped", "failed"):
+            if job and not self.closed and job.training.state in ("stopped", "failed"):
                 self._set(job, "waiting")
                 self._queue(owner)
 

@@ -1,6 +1,8 @@
 """The queue of trainings with fake processes, and one training of a few updates on the page."""
 
 import io
+import re
+import shutil
 import time
 import zipfile
 from collections.abc import Iterator
@@ -137,6 +139,8 @@ def test_a_killed_process_is_told_with_its_reason_and_can_go_on(tmp_path: Path) 
     server.trainings.resume("a")
     assert server.state("a") == ("running", 0)
     server.trainings.close()
+    server.trainings.submit("b", Order())
+    assert server.trainings.look("b") is None, "nothing begins where the server stops"
     (tmp_path / "errors.txt").write_text("Traceback\nValueError: no room\n\n", encoding="utf-8")
     assert reason(1, tmp_path) == "ValueError: no room"
 
@@ -144,6 +148,11 @@ def test_a_killed_process_is_told_with_its_reason_and_can_go_on(tmp_path: Path) 
 def maps(app: AppTest, name: str) -> list[dict[str, object]]:
     sent = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith("moments")]
     return [header for header, _ in (unpack(proto.bytes) for proto in sent) if header["name"] == name]
+
+
+def chosen(app: AppTest) -> str:
+    name = app.query_params["model"]
+    return name[0] if isinstance(name, list) else name
 
 
 def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenApp) -> None:
@@ -165,13 +174,20 @@ def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenA
     assert header["steps"][-1] == 10  # type: ignore[index]
     app.button(key="training_open").click().run()
     assert not app.exception, app.exception
-    name = app.query_params["model"]
-    name = name[0] if isinstance(name, list) else name
+    name = chosen(app)
     assert name.startswith("own-copy-10-")
     assert name in app.selectbox(key="model").options[-1]
     other = open_app(model=name, lang="en")
     assert name in said(other), "told that there is no such model here"
-    assert other.query_params["model"] != [name]
+    assert chosen(other) != name
+    shutil.rmtree(app.session_state["atlas_own"][name])  # as when the visitor was away for long
+    app.run()
+    assert not app.exception, app.exception
+    assert f"There is no model {name} here" in re.sub("<[^>]+>|\u2060", "", said(app))
+    app.button(key="training_open").click().run()
+    assert not app.exception, app.exception
+    assert chosen(app).startswith("own-copy-10-")
+    assert chosen(app) != name
 
 
 def test_what_is_taken_away_is_a_whole_model(tmp_path: Path) -> None:

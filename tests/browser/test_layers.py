@@ -44,7 +44,7 @@ def test_the_stream_is_read_point_by_point_and_a_link_reopens_it(visit: applicat
     lengths.get_by_test_id("plot").focus()
     page.keyboard.press("ArrowRight")
     expect(live).to_contain_text("2 feed-forward")
-    number, path = rf"([\d.{MINUS}]+);", "decoder.layers.1.residual.2"
+    number, path = rf"([\d.{MINUS}]+)(?:;|$)", "decoder.layers.1.residual.2"
     found = re.search(rf"came in {number} .* adds {number} sum {number} .*norm\) {number}", live.inner_text())
     assert found
     for value, name in zip(found.groups(), ("input", "sublayer", "sum", "normed"), strict=True):  # all of one residual connection

@@ -12,11 +12,16 @@ export function written(value, none, whole = false) {
   return minus(size > 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(2) : value.toFixed(4));
 }
 
-const tick = (value, step) => {
+const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const power = exponent => `10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map(digit => SUPERSCRIPT[digit]).join("")}`;
+
+/** A round number beside an axis; where the axis reaches 100,000 all of its numbers are written with a power of ten. */
+const tick = (value, step, large) => {
   const digits = Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
-  if (Math.abs(value) < 1e5) return minus(value.toFixed(digits));
-  const beyond = Math.max(0, Math.floor(Math.log10(Math.abs(value)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9));
-  return minus(value.toExponential(beyond));
+  if (!large) return minus(value.toFixed(digits));
+  if (value === 0) return "0";
+  const exponent = Math.floor(Math.log10(Math.abs(value)) + 1e-9), beyond = Math.max(0, exponent - Math.floor(Math.log10(step) + 1e-9));
+  return `${minus((value / 10 ** exponent).toFixed(beyond))} · ${power(exponent)}`;
 };
 
 /** Round steps over a range, about `wanted` of them. */
@@ -29,13 +34,10 @@ function roundStep(range, wanted) {
 export function linear(low, high, wanted) {
   if (!(high > low)) [low, high] = [low - (low > 0 ? low : 0), low > 0 ? low : low + 1];
   const step = roundStep(high - low, wanted), from = Math.floor(low / step + 1e-9) * step, to = Math.ceil(high / step - 1e-9) * step;
-  const ticks = [];
-  for (let i = 0; from + i * step <= to + step * 1e-6; i++) ticks.push({ value: from + i * step, label: tick(from + i * step, step) });
+  const ticks = [], large = Math.max(-from, to) >= 1e5;
+  for (let i = 0; from + i * step <= to + step * 1e-6; i++) ticks.push({ value: from + i * step, label: tick(from + i * step, step, large) });
   return { ticks, share: value => (value - from) / (to - from) };
 }
-
-const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const power = exponent => `10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map(digit => SUPERSCRIPT[digit]).join("")}`;
 
 /** A logarithmic axis over whole decades. */
 export function decades(low, high, wanted) {

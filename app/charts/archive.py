@@ -28,8 +28,12 @@ def packed(arrays: Mapping[str, np.ndarray], trace: Trace, caption: Mapping[str,
     arrays = dict(arrays)
     for side in ("source", "target", "produced"):
         arrays[f"tokens.{side}"] = np.array([token.label for token in getattr(trace, side)], dtype=np.str_)
-    for name, value in caption.items():
-        arrays[f"caption.{name}"] = np.array(value, dtype=np.str_)
+    return saved(arrays, caption)
+
+
+def saved(arrays: Mapping[str, np.ndarray], caption: Mapping[str, str] | None = None) -> bytes:
+    """Arrays under their names, with `caption.*` if there is one, as a file; nothing in it is pickled."""
+    captions = {f"caption.{name}": np.array(value, dtype=np.str_) for name, value in (caption or {}).items()}
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(file, **arrays, **captions)  # type: ignore[arg-type]
     return file.getvalue()

@@ -1,9 +1,10 @@
 """Large numbers as they are printed, and the page Cost as a file."""
 
-import io
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+
+from app.charts.archive import saved
 
 UNITS = ("", " k", " M", " G", " T", " P", " E", " Z")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -50,6 +51,4 @@ def power(value: float) -> str:
 
 def npz_of(named: Mapping[str, Sequence[float] | float | str | bool]) -> bytes:
     """Numbers and settings by their names, each an array; nothing in it is pickled."""
-    file = io.BytesIO()
-    np.savez_compressed(file, **{name: np.array(value) for name, value in named.items()})  # type: ignore[arg-type]
-    return file.getvalue()
+    return saved({name: np.array(value) for name, value in named.items()})

@@ -1,11 +1,11 @@
 """Decoding in formulas with their numbers, and as a file."""
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from app.charts.archive import saved
 from app.charts.formulas import number, probability
 
 
@@ -56,7 +56,4 @@ def npz(
     arrays: dict[str, np.ndarray] = {"logits": logits}
     arrays |= {f"tokens.{name}": np.array(list(values), dtype=np.str_) for name, values in labels.items()}
     arrays |= {name: np.array(values) for name, values in numbers.items()}
-    arrays |= {f"caption.{name}": np.array(value, dtype=np.str_) for name, value in caption.items()}
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    return file.getvalue()
+    return saved(arrays, caption)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from app.charts.archive import npz
+from app.charts.archive import npz, saved
 from model.trace import Trace
 
 
@@ -15,9 +15,7 @@ def npz_of(traces: Mapping[str, Trace], caption: Mapping[str, str]) -> bytes:
     for family, trace in traces.items():
         with np.load(io.BytesIO(npz(trace, caption))) as found:
             arrays |= {f"{family}.{name}": found[name] for name in found.files}
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    return file.getvalue()
+    return saved(arrays)
 
 
 def kept(layers: int, width: int, source: int, target: int, size: int) -> str:

@@ -1,11 +1,11 @@
 """The formulas of training with an example's numbers in them, as LaTeX, and its numbers as a file."""
 
-import io
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from torch import Tensor
 
+from app.charts.archive import packed
 from app.charts.formulas import number
 from model.trace import Trace
 
@@ -55,10 +55,4 @@ def archive(
     arrays |= {f"rate.{name}": np.array(values, dtype=np.float64) for name, values in rates.items()}
     arrays |= {f"loss.{name}": np.array(values, dtype=np.float64) for name, values in losses.items()}
     arrays["ids.produced"] = np.array([token.id for token in trace.produced])
-    for side in ("target", "produced"):
-        arrays[f"tokens.{side}"] = np.array([token.label for token in getattr(trace, side)], dtype=np.str_)
-    for name, value in caption.items():
-        arrays[f"caption.{name}"] = np.array(value, dtype=np.str_)
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    return file.getvalue()
+    return packed(arrays, trace, caption)

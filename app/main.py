@@ -19,7 +19,8 @@ st.html(Path(__file__).parent / "views" / "style.css")
 translate = st.Page("views/translate.py", title=text("translate.title"), url_path="translate", default=True)
 pages = {
     "": [translate],
-    "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in anatomy.ORDER[1:]],
+    "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in anatomy.ORDER[1:-1]],
+    "nav.work": [st.Page("views/studio.py", title=text("studio.title"), url_path="studio")],
 }
 page = st.navigation([member for group in pages.values() for member in group], position="hidden")
 sidebar.show(selection, pages, editable=page is not translate)

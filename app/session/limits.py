@@ -10,6 +10,9 @@ from model.translator import Atlas
 
 MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
 TRAININGS = 2  # at once, for all visitors of a server together; in a classroom one
+ALIGNMENTS = 2  # studies of the Alignment studio that are worked on at once
+MAX_UPLOAD = 5 * 1024**2  # bytes of a file that is brought to the studio, as server.maxUploadSize in .streamlit/config.toml
+MAX_PAIRS = 10_000  # of a study; the command line has no limit
 LISTED = 8  # unknown words that are named
 MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
 

@@ -39,29 +39,30 @@ def is_here(owner: str) -> bool:
     return not served() or Runtime.instance().is_active_session(owner)
 
 
-def _owner() -> str:
+def owner() -> str:
+    """Tells this session from all others of the server; empty outside a visit."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""
 
 
 def begin_training(order: Order) -> None:
     """Train this as soon as there is room."""
-    _trainings().submit(_owner(), order)
+    _trainings().submit(owner(), order)
 
 
 def stop_training() -> None:
     """Let it save where it stands and stop."""
-    _trainings().stop(_owner())
+    _trainings().stop(owner())
 
 
 def resume_training() -> None:
     """Go on where it stopped."""
-    _trainings().resume(_owner())
+    _trainings().resume(owner())
 
 
 def own_training() -> Training | None:
     """How the visitor's training stands; None if they began none."""
-    return _trainings().look(_owner())
+    return _trainings().look(owner())
 
 
 def trainings_at_once() -> int:
@@ -76,7 +77,7 @@ def open_result(result: Path, step: int) -> str:
     if known.get((result, step)) not in own_models():  # never opened, or given up for newer ones
         st.session_state[_OPENED] = opened = st.session_state.get(_OPENED, 0) + 1
         name = f"own-{checkpoint.load_card(result)['name']}-{step}-{token}{opened}"
-        folder = _trainings().home(_owner()) / name
+        folder = _trainings().home(owner()) / name
         shutil.copytree(result, folder)
         known[result, step] = name
         for old in keep_model(name, folder, MOST):

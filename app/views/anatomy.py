@@ -40,6 +40,7 @@ ORDER = (
     "training",
     "cost",
     "families",
+    "studio",
 )
 
 
@@ -119,7 +120,7 @@ def show(page: Anatomy) -> None:
     """Draw a whole page."""
     begin(page.name)
     _contents(page)
-    if page.name != "translate":  # which says it under the translation
+    if page.name not in ("translate", "studio"):  # which says it under the translation, and which works on other sentences
         for remark in session.doubts(session.current()):
             html.prose(remark.key, kind="quiet doubt", **remark.values)
     page.stage()

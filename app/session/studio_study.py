@@ -1,0 +1,208 @@
+"""A study of the Alignment studio: pairs that a visitor brought, how they were read, and what a model made of them.
+
+It lives in the session of its visitor and nowhere else. While the work runs, its thread appends to `results`; a page reads what is
+there. `results` and `reversed` have the order of `entries`.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import secrets
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from model.alignment.extract import ROWS, Choice
+from model.alignment.pharaoh import Link
+from model.alignment.symmetrize import symmetrize
+
+if TYPE_CHECKING:
+    from model.alignment.corpus import Aligned, Settings
+    from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
+
+State = Literal["ready", "waiting", "running", "done", "cancelled", "failed"]
+UNDER_WAY: tuple[State, ...] = ("waiting", "running")
+
+
+class File(NamedTuple):
+    """A file that was brought: its name, which is text and never a path, and its bytes."""
+
+    name: str
+    content: bytes
+
+    def stream(self) -> io.BytesIO:
+        """The bytes as a named stream, as the readers take it."""
+        made = io.BytesIO(self.content)
+        made.name = self.name
+        return made
+
+
+class Upload(NamedTuple):
+    """What a visitor brought: one file of pairs or two parallel ones, and perhaps one of links."""
+
+    files: tuple[File, ...]
+    links: File | None = None
+    name: str = ""  # what the study is called
+    pasted: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the visitor corrected about the reading of the files; None where it is as found.
+
+    `swap`: the second column (or file) is the source. `base`, `reverse_links`: of the file of links.
+    """
+
+    format: str | None = None
+    encoding: str | None = None
+    columns: tuple[int, int] | None = None
+    header: bool | None = None
+    swap: bool = False
+    links_format: str | None = None
+    base: int | None = None
+    reverse_links: bool = False
+
+
+@dataclass(eq=False)
+class Study:
+    """One study. `gold[index]` is None where nothing is known of that pair; `edits` are made by hand and go before it."""
+
+    upload: Upload
+    reading: Reading
+    pairs: Pairs
+    entries: list[Entry]
+    problems: list[Problem]
+    model: str
+    reverse: str | None
+    settings: Settings
+    languages: tuple[str, str]
+    gold: list[GoldLinks | None] = field(default_factory=list)
+    links: Alignments | None = None
+    flags: list[frozenset[str]] = field(default_factory=list)  # of each pair, before any work: see studio_pairs.FLAGS
+    edits: dict[int, GoldLinks] = field(default_factory=dict)
+    forward: list[Aligned] = field(default_factory=list)  # as the model gave them
+    reversed: list[Aligned] = field(default_factory=list)  # of the reverse model, source and target changed over
+    results: list[Aligned] = field(default_factory=list)  # `forward` with the links of the settings of now
+    translated: set[int] = field(default_factory=set)  # pairs whose target the model wrote
+    state: State = "ready"
+    reason: str = ""
+    computed: Settings | None = None  # with which the weights and scores of the results were computed
+    computed_by: str = ""  # and by which model
+    version: int = 0  # grows with everything that changes what a list or an export shows
+    began: float = 0.0
+    token: str = field(default_factory=lambda: secrets.token_hex(4))  # tells this study from others of the session
+
+    @property
+    def name(self) -> str:
+        """What the upload is called: text of the visitor."""
+        return self.upload.name
+
+    @property
+    def total(self) -> int:
+        return len(self.entries)
+
+    @property
+    def done(self) -> int:
+        return len(self.results)
+
+    @property
+    def split_punctuation(self) -> bool:
+        return self.settings.split_punctuation
+
+    @property
+    def alone(self) -> bool:
+        """Whether sources were brought alone, so that the model writes the targets."""
+        return self.pairs.alone
+
+    @property
+    def under_way(self) -> bool:
+        return self.state in UNDER_WAY
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the work may still take, at the pace so far; None while nothing is known."""
+        if self.state != "running" or not self.done:
+            return None
+        return (time.monotonic() - self.began) / self.done * (self.total - self.done)
+
+    def gold_of(self, index: int) -> GoldLinks | None:
+        """What is taken to be right of a pair: what the visitor linked by hand, else the gold that came along."""
+        return self.edits.get(index) or (self.gold[index] if index < len(self.gold) else None)
+
+    def has_gold(self) -> bool:
+        """Whether anything is taken to be right of any pair."""
+        return bool(self.edits) or any(links is not None for links in self.gold)
+
+    def gold_rows(self) -> list[GoldLinks | None]:
+        """`gold_of` every pair."""
+        return [self.gold_of(index) for index in range(self.total)]
+
+    def stale(self) -> bool:
+        """Whether weights and scores are still those of an earlier choice, model or measure."""
+        return bool(self.results) and (self.computed != self.settings or self.computed_by != self.model)
+
+    def suffices(self, settings: Settings) -> bool:
+        """Whether links under these settings can be read off what is there: the best source word of every choice.
+
+        A threshold, norms and another splitting need the model again; so does a symmetrisation without the reverse direction.
+        """
+        computed = self.computed
+        if computed is None or self.computed_by != self.model:
+            return False
+        same = (computed.measure, computed.split_punctuation) == (settings.measure, settings.split_punctuation)
+        reverse_is_there = settings.symmetrize is None or len(self.reversed) == len(self.results)
+        return same and settings.threshold is None and settings.choice is not None and reverse_is_there
+
+    def take(self, forward: list[Aligned], backward: list[Aligned]) -> None:
+        """The next results of the work, in order."""
+        self.forward.extend(forward)
+        self.reversed.extend(backward)
+        self.results.extend(self._linked(index) for index in range(len(self.results), len(self.forward)))
+        self.version += 1
+
+    def use(self, settings: Settings) -> None:
+        """Take these settings; where they need no model, the links follow at once."""
+        self.settings = settings
+        if self.suffices(settings) or settings == self.computed:
+            self.results[:] = [self._linked(index) for index in range(len(self.forward))]
+        self.version += 1
+
+    def change_model(self, name: str, reverse: str | None, settings: Settings, flags: list[frozenset[str]]) -> None:
+        """Let another model align; nothing of what is there says anything of it."""
+        self.model, self.reverse, self.flags = name, reverse, flags
+        self.use(settings)
+
+    def begin_again(self) -> None:
+        """Forget what was computed; the pairs, the gold and what was linked by hand stay."""
+        for part in (self.forward, self.reversed, self.results):
+            part.clear()
+        for index in self.translated:
+            self.entries[index] = replace(self.entries[index], target="")
+        self.translated.clear()
+        self.version += 1
+
+    def _linked(self, index: int) -> Aligned:
+        """A result with the links of the settings of now; a link read off by argmax alone has a weight that is not a number."""
+        from model.alignment import corpus
+
+        aligned, settings, computed = self.forward[index], self.settings, self.computed
+        assert computed is not None
+        assert settings.choice is not None
+        if (settings.choice, settings.threshold) == (computed.choice, computed.threshold):
+            links = {(link.source, link.target): link.weight for link in aligned.links}
+        else:
+            links = dict.fromkeys(best_links(aligned, settings.choice), math.nan)
+        if settings.symmetrize and aligned.problem is None and index < len(self.reversed):
+            backward = {(link.target, link.source): link.weight for link in self.reversed[index].links}
+            joined = symmetrize(set(links), set(backward), settings.symmetrize)
+            links = {link: links.get(link, backward.get(link, math.nan)) for link in joined}
+        return replace(aligned, links=tuple(corpus.WeightedLink(*link, weight) for link, weight in sorted(links.items())))
+
+
+def best_links(aligned: Aligned, choice: Choice) -> frozenset[Link]:
+    """The links of one choice: of each target word the source word with the largest weight (see `Aligned.best`)."""
+    if aligned.problem is not None:
+        return frozenset()
+    best = aligned.best[choice.layer, -1 if choice.head is None else choice.head, ROWS.index(choice.row)]
+    return frozenset((int(source), target) for target, source in enumerate(best) if source >= 0)

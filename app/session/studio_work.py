@@ -1,0 +1,150 @@
+"""The work of the Alignment studio: forced passes in threads of the server, one or two at once, the others in a queue.
+
+A thread gives way to everybody else, takes a few pairs at a time, and looks in between whether it was cancelled or its visitor is
+gone. It holds nothing but the study that it works on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from model.translator import Translator
+
+if TYPE_CHECKING:
+    from app.session.studio_study import Study
+    from model.alignment.corpus import Aligned, Settings
+
+NICENESS = 10
+AWAY = 30.0  # seconds after which a session that is not connected is taken to be gone
+FIRST, MOST = 4, 64  # pairs of the first slice, so that something is seen at once, and of the later ones
+PAUSE = 0.002  # seconds between slices in which pages come first
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Job:
+    """A study to be aligned by these models; `reverse` where links are symmetrised."""
+
+    owner: str
+    study: Study
+    atlas: Translator
+    reverse: Translator | None = None
+    cancelled: bool = False
+    seen: float = 0.0  # when its session was last there
+
+
+class Alignments:
+    """All work of a server, at most `limit` at once; safe to be used by many threads."""
+
+    def __init__(self, limit: int, is_here: Callable[[str], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        self.limit, self.is_here, self.clock = limit, is_here, clock
+        self.lock = threading.RLock()
+        self.queue: list[Job] = []
+        self.running: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        """Begin as soon as there is room; what the session did before is cancelled."""
+        with self.lock:
+            self.cancel(job.owner)
+            job.seen = self.clock()
+            job.study.state = "waiting"
+            self.queue.append(job)
+            self._begin()
+
+    def cancel(self, owner: str) -> None:
+        """What is done stays; nothing more is begun."""
+        with self.lock:
+            for job in [job for job in self.queue if job.owner == owner]:
+                self.queue.remove(job)
+                job.study.state = "cancelled"
+            for job in self.running:
+                if job.owner == owner:
+                    job.cancelled = True
+
+    def place(self, study: Study) -> int:
+        """The place of a study in the queue, from 1; 0 where it is in none."""
+        with self.lock:
+            self.queue = [job for job in self.queue if self._is_wanted(job)]
+            return next((place for place, job in enumerate(self.queue, 1) if job.study is study), 0)
+
+    def _begin(self) -> None:
+        while self.queue and len(self.running) < self.limit:
+            job = self.queue.pop(0)
+            if not self._is_wanted(job):
+                continue
+            self.running.append(job)
+            threading.Thread(target=self._work, args=(job,), daemon=True, name="alignment").start()
+
+    def _is_wanted(self, job: Job) -> bool:
+        """Whether it was not cancelled, and its session is there or was a moment ago."""
+        now = self.clock()
+        if self.is_here(job.owner):
+            job.seen = now
+        return not job.cancelled and now - job.seen <= AWAY
+
+    def _work(self, job: Job) -> None:
+        with suppress(OSError, AttributeError):  # where a thread has no priority of its own
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+        study = job.study
+        try:
+            study.began, study.state = time.monotonic(), "running"
+            finished = work(job, lambda: self._is_wanted(job))
+            study.state = "done" if finished else "cancelled"
+        except Exception as error:  # told on the page; its traceback belongs in the log of the server
+            logger.exception("an alignment failed")
+            study.state, study.reason = "failed", f"{type(error).__name__}: {error}"[:300]
+        finally:
+            study.version += 1
+            with self.lock:
+                self.running.remove(job)
+                self._begin()
+
+
+def work(job: Job, goes_on: Callable[[], bool]) -> bool:
+    """Align the pairs of a study in slices, as long as `goes_on()`; whether it came to the end."""
+    study, settings = job.study, job.study.settings
+    begin, size = study.done, FIRST
+    study.computed, study.computed_by = settings, study.model
+    while begin < study.total:
+        if not goes_on():
+            return False
+        end = min(begin + size, study.total)
+        _translate(job, range(begin, end))
+        pairs = [(entry.source, entry.target) for entry in study.entries[begin:end]]
+        forward = list(_aligned(job.atlas, pairs, settings))
+        backward = list(_aligned(job.reverse, [(target, source) for source, target in pairs], settings)) if job.reverse else []
+        study.take(list(_numbered(forward, begin)), list(_numbered(backward, begin)))
+        begin, size = end, min(2 * size, MOST)
+        time.sleep(PAUSE)
+    return True
+
+
+def _aligned(atlas: Translator, pairs: Sequence[tuple[str, str]], settings: Settings) -> Iterator[Aligned]:
+    """One direction by itself: the two are joined afterwards, so that another way of joining needs no model."""
+    from model.alignment import corpus
+
+    return corpus.align(atlas, pairs, replace(settings, symmetrize=None), window=MOST)
+
+
+def _numbered(aligned: Iterable[Aligned], begin: int) -> Iterator[Aligned]:
+    return (replace(one, index=index) for index, one in enumerate(aligned, begin))
+
+
+def _translate(job: Job, indices: range) -> None:
+    """Let the model write the targets of sources that came alone."""
+    from model.alignment import corpus
+
+    study = job.study
+    missing = [index for index in indices if study.alone and not study.entries[index].target]
+    written = corpus.translate_missing(job.atlas, [study.entries[index].source for index in missing])
+    for index, pair in zip(missing, written, strict=True):
+        study.entries[index] = replace(study.entries[index], target=pair.target)
+        study.translated.add(index)

@@ -1,0 +1,95 @@
+"""Sentence pairs as they come out of a file, and what was understood of the file."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from model.alignment.formats.problem import Message, Problem, Problems
+
+PAIR_FORMATS = ("lines", "tsv", "csv", "bars", "anki", "jsonl", "json", "tmx", "xliff", "srt", "zip")
+
+# What parts lines for other readers, though not here: inside a line it is a space.
+_BREAKS = re.compile("\r\n|[\n\r\v\f\x85\u2028\u2029]")
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation: NFC, one line each."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A pair with its place in the file (`line`, from 1), its credit (`note`) and its links (Pharaoh) if the file has them."""
+
+    source: str
+    target: str
+    line: int
+    note: str = ""
+    links: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a file is read: bytes, unpacked as well, and pairs. None: no limit."""
+
+    bytes: int | None = None
+    pairs: int | None = None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A file of sentence pairs, understood and ready to be read, as often as wanted, in constant memory.
+
+    `sure` is False where encoding or format were guessed on thin evidence: ask. `alone`: sources without targets.
+    """
+
+    read: Callable[[list[Problem]], Iterator[Entry]] = field(repr=False)
+    format: str
+    encoding: str = "utf-8"
+    files: tuple[str, ...] = ()
+    delimiter: str | None = None
+    header: bool = False
+    columns: tuple[int, int] | None = None
+    names: tuple[str, ...] = ()
+    languages: tuple[str, str] = ("", "")
+    encodings: tuple[str, ...] = ("utf-8",)
+    sure: bool = True
+    alone: bool = False
+    limits: Limits = Limits()
+    problems: Problems = field(default_factory=Problems)
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """A new reading from the beginning; problems are noted as they are met."""
+        problems = self.problems.again()
+        for count, entry in enumerate(self.read(problems)):
+            if count == self.limits.pairs:
+                values = {"limit": count, "file": self.files[0] if self.files else ""}
+                problems.append(Problem(entry.line, Message.of("too_many_pairs", **values)))
+                return
+            yield entry
+
+    @property
+    def rows(self) -> Iterator[Pair]:
+        """A new reading from the beginning, source and target only."""
+        return (Pair(entry.source, entry.target) for entry in self.entries)
+
+    @property
+    def in_step(self) -> Iterator[Pair]:
+        """`rows` with an empty pair for every line that was left out, so that row i stays line i of files with a line a pair."""
+        line = 1 + self.header
+        for entry in self.entries:
+            yield from (Pair("", "") for _ in range(line, entry.line))
+            yield Pair(entry.source, entry.target)
+            line = entry.line + 1
+
+
+def one_line(text: str) -> str:
+    """`text` in NFC, with a space for every line break, Unicode's and the form feed among them."""
+    if _BREAKS.search(text):
+        text = _BREAKS.sub(" ", text)
+    return unicodedata.normalize("NFC", text)

@@ -67,8 +67,8 @@ $(VENV)/bin/python:
 requirements := requirements.txt constraints.txt
 $(VENV)/app.stamp: $(requirements)
 $(VENV)/train.stamp: requirements-train.txt $(requirements)
-$(VENV)/dev.stamp: requirements-dev.txt requirements-train.txt $(requirements)
-$(VENV)/bench.stamp: requirements-bench.txt requirements-dev.txt requirements-train.txt $(requirements)
+$(VENV)/dev.stamp: requirements-dev.txt requirements-train.txt requirements-align.txt $(requirements)
+$(VENV)/bench.stamp: requirements-bench.txt requirements-dev.txt requirements-train.txt requirements-align.txt $(requirements)
 $(VENV)/%.stamp: | $(VENV)/bin/python
 	@echo "Installing $< into $(VENV) (the first time takes some minutes) ..."
 	@$(INSTALL) -r $<

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int16
 from torch import Tensor
 
 from model.alignment import words
@@ -98,13 +99,74 @@ def of_trace(trace: Trace, split_punctuation: bool = True) -> WordWeights:
 
 def of_batch(weights: Float[Tensor, "layer batch head query key"], labels: Sequence[Labels]) -> list[WordWeights]:
     """Weights between words for each sentence of a batch that is padded at the end."""
-    return [of_weights(weights[:, index, :, : len(pair.read), : len(pair.source)], pair) for index, pair in enumerate(labels)]
+    return join_batch(with_mean(weights), labels).each()
+
+
+def with_mean(weights: Float[Tensor, "layer batch head query key"]) -> Float[Tensor, "layer batch one_more query key"]:
+    """The mean over heads added as a last head."""
+    return torch.cat([weights, weights.mean(dim=2, keepdim=True)], dim=2)
+
+
+@dataclass(frozen=True)
+class BatchWeights:
+    """Weights between the words of a whole batch; beyond the words and columns of a pair they are 0. Rows are those of `ROWS`."""
+
+    maps: Float[Tensor, "batch row target layer head column"]
+    labels: Sequence[Labels]
+
+    def each(self) -> list[WordWeights]:
+        """The weights of each pair."""
+        found = []
+        for maps, pair in zip(self.maps, self.labels, strict=True):
+            cut = maps[:, : pair.targets, :, :, : _columns(pair)].permute(0, 2, 3, 1, 4)
+            found.append(WordWeights(cut[0], cut[1], pair.sources))
+        return found
+
+    def best(self) -> Int16[np.ndarray, "batch row target layer head"]:
+        """The source word with the largest weight for each target word of every choice; -1 where there is no link."""
+        values = self.maps.cpu().numpy()
+        best = values.argmax(axis=-1)  # the first of equals
+        highest = np.take_along_axis(values, best[..., None], axis=-1)[..., 0]
+        sources = np.array([pair.sources for pair in self.labels]).reshape(-1, 1, 1, 1, 1)
+        return np.where((highest > 0.0) & (best < sources), best, -1).astype(np.int16)
+
+
+def join_batch(weights: Float[Tensor, "layer batch head query key"], labels: Sequence[Labels]) -> BatchWeights:
+    """Pieces joined to words in all pairs at once, by two products with the matrices that `join_pieces` describes."""
+    _, batch, _, queries, keys = weights.shape
+    columns, targets = max(map(_columns, labels)), max(pair.targets for pair in labels)
+    gather = torch.zeros(batch, keys, columns)
+    gather[_places([pair.source for pair in labels], [_columns(pair) for pair in labels])] = 1.0
+    mean = torch.zeros(batch, len(ROWS), queries, targets)
+    for index in range(len(ROWS)):
+        rows = [(pair.produced, pair.read)[index] for pair in labels]
+        mean[:, index][_places(rows, [pair.targets for pair in labels])] = 1.0
+    mean = mean / mean.sum(dim=2, keepdim=True).clamp(min=1.0)
+    gather, mean = gather.to(weights), mean.to(weights)
+    maps = torch.einsum("lbhqk,brqt,bkc->brtlhc", weights, mean, gather)
+    return BatchWeights(maps, labels)
+
+
+def _columns(pair: Labels) -> int:
+    return max((pair.sources, *(index + 1 for index in pair.source)))
+
+
+def _places(word_of: Sequence[Sequence[int]], sizes: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """(batch, piece, word) of every piece whose word lies within the size of its pair."""
+    places = [
+        (pair, piece, word)
+        for pair, (words_of_pieces, size) in enumerate(zip(word_of, sizes, strict=True))
+        for piece, word in enumerate(words_of_pieces)
+        if word < size
+    ]
+    found = torch.tensor(places, dtype=torch.long).reshape(-1, 3)
+    return found[:, 0], found[:, 1], found[:, 2]
 
 
 def of_weights(weights: Float[Tensor, "layer head query key"], labels: Labels) -> WordWeights:
     """Weights between words for one pair: the mean over heads is added as a last head, then pieces are joined."""
     with_mean = torch.cat([weights, weights.mean(dim=1, keepdim=True)], dim=1)
-    columns = max((labels.sources, *(index + 1 for index in labels.source)))
+    columns = _columns(labels)
     produced, read = (
         join_pieces(with_mean, rows, labels.source, labels.targets, columns) for rows in (labels.produced, labels.read)
     )

@@ -19,7 +19,6 @@ from model.alignment.extract import Choice
 from model.analysis.what_if import entropy
 from model.tokenizer import Token
 from model.trace import Trace
-from model.translator import Atlas
 
 ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
 SHARES = ("previous", "same", "next", "special", "punctuation", "aligned_produced", "aligned_read")
@@ -179,12 +178,3 @@ def linked(trace: Trace, reference: Choice) -> dict[str, Bool[Tensor, "query key
         name: torch.tensor([[(source, target) in links for source in labels.source] for target in rows], dtype=torch.bool)
         for name, rows in targets.items()
     }
-
-
-def reference_of(atlas: Atlas) -> Choice | None:
-    """The head that aligns best by the model's card (by hand, or known exactly), else a guided one, else none."""
-    card = atlas.card
-    entry = card.get("alignment", {}).get("chosen") or card.get("exact") or next(iter(card.get("guided", ())), None)
-    if entry is None:
-        return None
-    return Choice(int(entry["layer"]), None if entry["head"] == "mean" else int(entry["head"]), entry["row"])

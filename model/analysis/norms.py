@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.alignment import norms
+from model.alignment.norms import shares as shares
 from model.analysis.head_scores import paths_of
 from model.attention import MultiHeadAttention
 from model.trace import Trace
@@ -18,10 +20,7 @@ def transformed(atlas: Atlas, trace: Trace, path: str) -> Float[Tensor, "head ke
     """f(x) of every key and head of the attention at `path`, in float64."""
     attention = atlas.model.get_submodule(path)
     assert isinstance(attention, MultiHeadAttention)
-    values = trace[f"{path}.value"].tensor[0].double()
-    mixed = attention.to_output.weight.double().view(-1, attention.num_heads, attention.head_dim)
-    vectors: Tensor = torch.einsum("hkc,dhc->hkd", values, mixed)
-    return vectors
+    return norms.transformed(attention, trace[f"{path}.value"].tensor.double())[0]
 
 
 def lengths(atlas: Atlas, trace: Trace, path: str) -> Float[Tensor, "head key"]:
@@ -47,8 +46,3 @@ def of_layer(atlas: Atlas, trace: Trace, path: str) -> Float[Tensor, "query key"
 def of_attention(atlas: Atlas, trace: Trace, attention: str) -> Float[Tensor, "layer query key"]:
     """`of_layer` for every layer of one kind of attention, "decoder.cross_attention"."""
     return torch.stack([of_layer(atlas, trace, path) for path in paths_of(trace, attention)])
-
-
-def shares(norms: Float[Tensor, "*rows key"]) -> Float[Tensor, "*rows key"]:
-    """Norms as shares of their row, to be read beside weights; a row of zeros stays zero."""
-    return norms / norms.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(norms.dtype).tiny)

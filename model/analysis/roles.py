@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from model.alignment.choices import reference_of
 from model.analysis import agreement, head_scores
 from model.analysis.head_scores import SHARES, Score
 from model.checkpoint import SHIPPED, WEIGHTS
@@ -68,7 +69,7 @@ class Measured:
 
 def measure(atlas: Atlas, pairs: Sequence[tuple[str, str]], name: str) -> Measured:
     """Force the model through every pair and measure its heads; a language model reads the sources alone, as a whole."""
-    reference = head_scores.reference_of(atlas)
+    reference = reference_of(atlas)
     writes_on = isinstance(atlas, LanguageModel)
     traces = [atlas.trace("", source) if writes_on else atlas.trace(source, target) for source, target in pairs]
     return Measured(

@@ -1,0 +1,112 @@
+"""Forced passes over many pairs at once: the weights between their words, and how likely the model finds the targets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.alignment import norms, words
+from model.alignment.extract import BatchWeights, Labels, join_batch, with_mean
+from model.alignment.formats.problem import Message
+from model.attention import MultiHeadAttention
+from model.tokenizer import END, PADDING, START
+from model.trace import Recording, tracing
+from model.translator import Translator
+
+Measure = Literal["weights", "norms"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One pair as the model reads it: ids of both sides without special tokens, and the words that they belong to."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    labels: Labels
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+
+
+def prepare(
+    atlas: Translator,
+    source: str,
+    target: str,
+    split_punctuation: bool,
+    names: tuple[str, str] = ("source", "target"),
+) -> Prepared | Message:
+    """Both texts in tokens and words; a message that calls the sides by `names` where the model cannot take one of them."""
+    sides = []
+    for name, text, tokenizer in zip(names, (source, target), (atlas.tokenizers.source, atlas.tokenizers.target), strict=True):
+        spans, tokens = words.split(text, split_punctuation), tokenizer.encode(text)
+        if not spans or not tokens:
+            return Message.of(f"empty_{name}")
+        if len(tokens) >= atlas.config.max_length:  # the start or the end token takes a place as well
+            return Message.of(f"{name}_too_long", given=len(tokens) + 1, limit=atlas.config.max_length, model=atlas.name)
+        inside = tuple(text[start:end] for start, end in spans)
+        sides.append((tuple(token.id for token in tokens), words.indices(tokens, spans), inside))
+    (source_ids, source_of, source_words), (target_ids, target_of, target_words) = sides
+    sources, targets = len(source_words), len(target_words)
+    labels = Labels((*source_of, sources), (*target_of, targets), (targets, *target_of), sources, targets)
+    return Prepared(source_ids, target_ids, labels, source_words, target_words)
+
+
+def batches(pairs: Sequence[Prepared], tokens: int) -> Iterator[list[int]]:
+    """Which pairs are computed together: of similar length, with at most so many tokens of both sides, padding counted."""
+    order = sorted(range(len(pairs)), key=lambda index: (len(pairs[index].target), len(pairs[index].source)))
+    batch: list[int] = []
+    source = target = 0
+    for index in order:
+        wider = max(source, len(pairs[index].source) + 1), max(target, len(pairs[index].target) + 1)
+        if batch and (len(batch) + 1) * sum(wider) > tokens:
+            yield batch
+            batch, wider = [], (len(pairs[index].source) + 1, len(pairs[index].target) + 1)
+        batch.append(index)
+        source, target = wider
+    if batch:
+        yield batch
+
+
+def forced(atlas: Translator, pairs: Sequence[Prepared], measure: Measure) -> tuple[BatchWeights, list[float]]:
+    """One forced pass: the weights of every layer, head and row, and the mean log-probability (nats) of each pair's tokens.
+
+    Only cross-attention is recorded. Padding stands at the end and is masked: it changes nothing in any pair.
+    """
+    source, source_mask = _padded([(*pair.source, END) for pair in pairs], atlas.device)
+    target, target_mask = _padded([(START, *pair.target) for pair in pairs], atlas.device)
+    produced, rows = _padded([(*pair.target, END) for pair in pairs], atlas.device)
+    paths = [f"decoder.layers.{layer}.cross_attention" for layer in range(atlas.config.decoder_layers)]
+    kept = ("weights",) if measure == "weights" else ("weights", "value")
+    with torch.inference_mode(), tracing(only=frozenset(f"{path}.{name}" for path in paths for name in kept)) as recording:
+        logits = atlas.forced(source, target, source_mask, target_mask)
+        chosen = logits.gather(2, produced[:, :, None])[:, :, 0] - logits.logsumexp(dim=-1)
+        means = (chosen * rows).sum(dim=1) / rows.sum(dim=1) if rows is not None else chosen.mean(dim=1)
+        weights = _measured(atlas, recording, paths, measure)
+        return join_batch(weights, [pair.labels for pair in pairs]), means.tolist()
+
+
+def _measured(
+    atlas: Translator, recording: Recording, paths: Sequence[str], measure: Measure
+) -> Float[Tensor, "layer batch one_more query key"]:
+    if measure == "weights":
+        return with_mean(torch.stack([recording[f"{path}.weights"].tensor for path in paths]))
+    layers = []
+    for path in paths:
+        attention = atlas.model.get_submodule(path)
+        assert isinstance(attention, MultiHeadAttention)
+        weights, value = (recording[f"{path}.{name}"].tensor for name in ("weights", "value"))
+        layers.append(norms.of_heads_and_together(attention, weights, value))
+    return torch.stack(layers)
+
+
+def _padded(ids: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor | None]:
+    """The ids of equally long rows, padded at the end, and a mask that is False at padding; None where there is none."""
+    lengths = [len(row) for row in ids]
+    longest = max(lengths)
+    padded = torch.tensor([[*row, *[PADDING] * (longest - len(row))] for row in ids], device=device)
+    if min(lengths) == longest:
+        return padded, None
+    return padded, torch.arange(longest, device=device) < torch.tensor(lengths, device=device)[:, None]

@@ -14,6 +14,7 @@ from model.alignment.confidence import NO_SCORES, Scores, scores
 from model.alignment.extract import ROWS, Choice, WordWeights
 from model.alignment.forced import MEASURES, Measure, Prepared, batches, forced, prepare
 from model.alignment.formats.problem import Message
+from model.alignment.missing import translate_missing as translate_missing
 from model.alignment.pharaoh import Link
 from model.alignment.symmetrize import METHODS, symmetrize
 from model.alignment.words import words

@@ -1,0 +1,43 @@
+"""One pair of sentences and its alignment: linked text, ribbon and matrix, gold beside it, links edited by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from app.components.alignment.payload import LABELS, Backward, Gold, Pieces, Sentence, identity, pack, unpack
+from app.components.modules import component, nothing
+
+__all__ = ["LABELS", "MODULES", "Backward", "Gold", "Pieces", "Sentence", "alignment", "identity", "pack", "unpack"]
+
+MODULES = (
+    "scale", "keys", "payload", "maps", "symmetrize", "links", "draft", "state", "matrix", "marks", "ribbon", "words",
+    "panels", "say", "twin", "switches", "editor", "main",
+)  # fmt: skip
+
+_FOLDER = Path(__file__).parent
+OTHERS = (_FOLDER.parent / "attention_map",)  # the matrix is drawn by the same module
+
+_component = component(_FOLDER, MODULES, *OTHERS)
+
+
+def alignment(
+    payload: bytes,
+    *,
+    key: str,
+    on_open_change: Callable[[], None] | None = None,
+    on_gold: Callable[[], None] | None = None,
+    on_go: Callable[[], None] | None = None,
+) -> Any:
+    """Draws a payload made by `pack`.
+
+    Layer, head and all switches live in the browser and in the URL. The server hears of three things, none of which it may
+    trust: `.gold`, for one run, is what was linked by hand: {"pair", "index", "sure", "possible"}; `.go`, for one run, the index
+    of the pair that the visitor goes to; `.open` the {"pair", "measure", "layer"} of a large pair that is to be sent.
+    """
+    return _component(
+        key=key,
+        data=payload,
+        on_open_change=on_open_change or nothing,
+        on_gold_change=on_gold or nothing,
+        on_go_change=on_go or nothing,
+    )

@@ -1,0 +1,294 @@
+// The component: one pair, its text, its picture, its gold. All that is switched stays here and in the URL.
+import { button, choice, copyLink, replaceControls } from "./controls.js";
+import { Draft, draftsLeft } from "./draft.js";
+import { Editor } from "./editor.js";
+import { fileName, pngOf, save, svgOf } from "./export.js";
+import { hypothesis, NONE, verdict } from "./links.js";
+import { axesOf, extentsOf, pieceMap, wordMap } from "./maps.js";
+import { drawLegend, layoutLegend, swatch } from "./marks.js";
+import { Drawn, mount } from "./mount.js";
+import { MatrixPanel, RibbonPanel } from "./panels.js";
+import { decode } from "./payload.js";
+import { captionOf, describe, notesOf, pathOf, scoresText } from "./say.js";
+import { rasterize } from "./scale.js";
+import { clearState, readState, writeState } from "./state.js";
+import { switchesOf } from "./switches.js";
+import { csvOf, TableTwin } from "./twin.js";
+import { element, fill } from "./template.js";
+import { TextPanel } from "./words.js";
+
+const NOWHERE = { row: null, col: null, at: null }, BESIDE = 860, BETWEEN = 34, TEXT_LEAST = 300, NARROW = 640;
+const VERDICTS = { known: ["found_sure", "found_possible", "missed", "possible", "extra"], unknown: ["link"] };
+
+addEventListener("beforeunload", event => { if (draftsLeft()) event.preventDefault(); });
+
+class Alignment extends Drawn {
+  update({ data, setStateValue, setTriggerValue }) {
+    this.send = setTriggerValue;
+    this.ask = setStateValue;
+    const payload = decode(data), { header } = payload;
+    this.receive(payload, header.digest === this.header?.digest);
+  }
+
+  open(payload) {
+    const { header } = payload, same = this.header?.pair === header.pair, text = JSON.stringify(header.text);
+    this.data = same && !this.outdated(header) ? { ...payload, blocks: new Map([...this.data.blocks, ...payload.blocks]) } : payload;
+    const before = this.draft, wasSaving = same && this.saving;
+    this.header = header;
+    this.state = readState(header, this.state);
+    this.draft = new Draft(header);
+    if (same) Object.assign(this.draft, { past: before.past, restored: before.restored });
+    this.draft.keep();
+    this.saving = false;
+    this.justSaved = wasSaving && !this.draft.changed && !header.refused;
+    if (!same) this.reset();
+    if (!same || text !== this.said) this.build();
+    this.said = text;
+    this.write();
+  }
+
+  /** Another model or another splitting of the same pair. */
+  outdated(header) {
+    const kept = ({ caption, pieces }) => JSON.stringify([caption.model, pieces]);
+    return kept(header) !== kept(this.header);
+  }
+
+  reset() { Object.assign(this, { hover: null, pin: null, cursor: null, ribbonCursor: null }); }
+
+  build() {
+    const { header } = this, { text } = header;
+    this.title = element("h3", { "data-testid": "pair-title" }, fill(text.pair, { pair: header.index + 1, count: header.count }));
+    const walk = (name, index) => {
+      const made = button({ name, label: text[name], onPick: () => this.go(index) });
+      made.disabled = index < 0 || index >= header.count;
+      return made;
+    };
+    const head = element("div", { class: "pair-head" }, this.title, element("div", { class: "tools" }, walk("previous", header.index - 1), walk("next", header.index + 1)));
+    this.text = new TextPanel(this, header);
+    this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.text_hint });
+    this.unpinner = button({ name: "unpin", label: `✕ ${text.unpin}`, title: text.unpin_hint, className: "action unpin", onPick: () => this.unpin() });
+    this.views = element("div", { class: "controls" });
+    this.switches = element("div", { class: "controls" });
+    this.matrix = new MatrixPanel(this, header);
+    this.ribbon = new RibbonPanel(this, header);
+    this.legend = element("p", { class: "legend", role: "group", "aria-label": text.legend, "data-testid": "legend" });
+    this.scores = element("p", { class: "scores", role: "status", "data-testid": "scores" });
+    this.notes = element("p", { class: "note", "data-testid": "note" });
+    this.path = element("code", { class: "path", dir: "ltr" });
+    this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, text.loading);
+    this.editor = new Editor(this, header);
+    this.table = new TableTwin(text, text.title);
+    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
+    this.figure = element("div", { class: "figure" }, this.views, this.matrix.node, this.ribbon.node, this.legend);
+    this.pair = element("div", { class: "pair" }, element("div", { class: "said" }, this.text.node, this.live, this.unpinner), this.figure);
+    this.body = element("div", { class: "body" }, this.pair, this.scores, this.editor.node, this.notes, this.path, this.table.details, exports, element("p", { class: "hint" }, text.link_note));
+    this.card = element("section", { class: "card" }, head, this.switches, this.loading, this.body);
+    this.root.replaceChildren(this.card);
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", text.title);
+    this.root.onkeydown = event => this.key(event);
+  }
+
+  get inner() { return Math.max(220, this.width - (this.width < NARROW ? 26 : 42)); }
+
+  get focus() { return this.hover ?? this.pin ?? NOWHERE; }
+
+  // ----- what is shown
+
+  compute() {
+    const { header, state, draft } = this, pieces = pieceMap(this.data, state);
+    if (!pieces) return null;
+    const axes = axesOf(header, state), words = wordMap(header, state, pieces), map = state.unit === "words" ? words : pieces;
+    const links = hypothesis(this.data, state, words), linked = new Set(links.map(draft.cellOf));
+    const rows = extentsOf(axes.rows.items), cols = extentsOf(axes.cols.items), specials = new Map(axes.cols.items.filter(({ special }) => special).map(({ word, label }) => [word, label]));
+    const cells = [...new Set([...linked, ...(draft.known ? draft.cells.keys() : [])])].sort((one, other) => one - other).map(cell => {
+      const link = draft.linkOf(cell), share = Math.min(1, words.values[link[1] * words.cols + link[0]]);
+      return { link, share, verdict: verdict(linked.has(cell), draft.cells.get(cell) ?? NONE, draft.known), row: rows.get(link[1]), col: cols.get(link[0]) };
+    });
+    const bitmap = rasterize(this.theme, [{ ...map, masked: new Uint8Array(map.values.length), top: 1 }]);
+    return { axes, map, words, links, linked, specials, bitmap, extents: { rows, cols },
+      cells: cells.filter(({ row, col }) => row && col), titles: { rows: header.text.target, cols: header.text.source } };
+  }
+
+  render() {
+    this.width = this.root.clientWidth;
+    if (!this.width) return;
+    const { header, state } = this, { text } = header;
+    this.shown = this.compute();
+    this.seat(Boolean(this.shown) && this.width < NARROW);
+    replaceControls(this.switches, switchesOf(this));
+    this.loading.hidden = Boolean(this.shown);
+    this.body.hidden = !this.shown;
+    if (!this.shown) return this.fetch();
+    replaceControls(this.views, [choice({ theme: this.theme, room: this.inner, name: "view", label: text.view, value: state.view, onPick: view => this.set({ view }),
+      options: ["matrix", "ribbon"].map(value => ({ value, label: text[`view_${value}`] })) })]);
+    this.arrange();
+    this.path.textContent = pathOf(header, state);
+    this.follow();
+  }
+
+  /** The switches stand above all; on a phone the text comes first. */
+  seat(narrow) {
+    const [parent, next] = narrow ? [this.pair, this.figure] : [this.card, this.loading];
+    if (this.switches.parentNode !== parent) parent.insertBefore(this.switches, next);
+  }
+
+  /** All that follows from the links and the gold; the switches stay as they are. */
+  follow() {
+    const { header } = this, known = this.draft.known;
+    this.notes.textContent = notesOf(this).join(" ");
+    this.scores.textContent = scoresText(this);
+    this.entries = VERDICTS[known ? "known" : "unknown"].map(name => ({ verdict: name, label: header.text[`legend_${name}`] }));
+    this.legend.replaceChildren(...this.entries.map(entry => element("span", { class: "entry" }, swatch(this.theme, entry.verdict), entry.label)));
+    this.editor.show();
+    this.table.show(this);
+    this.paint();
+  }
+
+  /** Text and picture side by side where the picture fits, else the text first. */
+  arrange() {
+    const { inner, state } = this, matrix = state.view === "matrix", most = inner - BETWEEN - TEXT_LEAST;
+    this.matrix.node.hidden = !matrix;
+    this.ribbon.node.hidden = matrix;
+    const wanted = matrix && inner >= BESIDE ? Math.ceil(this.matrix.measure(most).width) : Infinity, beside = wanted <= most, room = beside ? Math.max(wanted + 2, 380) : inner;
+    this.pair.classList.toggle("beside", beside);
+    this.pair.style.setProperty("--text-room", `${inner - room - BETWEEN}px`);
+    this.panel = matrix ? this.matrix : this.ribbon;
+    this.panel.fit(room);
+  }
+
+  paint() {
+    this.frame = null;
+    if (!this.shown) return;
+    this.panel.paint();
+    this.text.paint({ map: this.shown.words, links: this.shown.links }, this.focus);
+    const said = describe(this);
+    if (this.live.textContent !== said) this.live.textContent = said;
+    this.pair.classList.toggle("pinned", Boolean(this.pin));
+    this.pair.classList.toggle("editing", Boolean(this.editing));
+    const { root, matrix, state } = this;
+    Object.assign(root.dataset, { painted: ++this.painted, pair: this.header.index, links: this.shown.links.map(link => link.join("-")).join(" "), editing: this.editing ? "yes" : "no", changed: this.draft.changed ? "yes" : "no" });
+    if (state.view === "matrix") Object.assign(root.dataset, { cell: matrix.geometry.cell, corner: `${matrix.geometry.left},${matrix.geometry.top}` });
+  }
+
+  // ----- pointing
+
+  /** What stands at a row and a column of the axes: the words, and the place itself. */
+  focusAt(query, key) {
+    const { axes } = this.shown, row = query === null ? null : axes.rows.items[query].word, col = key === null ? null : axes.cols.items[key].word;
+    return { row: row === null || row >= this.header.target.words.length ? null : row, col, at: [query, key] };
+  }
+
+  /** Row and column along the axes of what is in play; a word of several pieces is no single row. */
+  cellOf({ row, col, at }) {
+    if (at) return at;
+    return this.state.unit === "words" ? [row, col] : [null, null];
+  }
+
+  point(focus) {
+    if (JSON.stringify(focus) === JSON.stringify(this.hover ?? null)) return;
+    this.hover = focus;
+    this.frame ??= requestAnimationFrame(() => this.paint());
+  }
+
+  /** Stays when the pointer goes; the same again lets go, unless it is the keyboard's. */
+  fix(focus, keep = false) {
+    if (!focus) return;
+    const same = JSON.stringify(focus) === JSON.stringify(this.pin);
+    this.pin = same && !keep ? null : focus;
+    this.cursor = focus.at && focus.at[0] !== null && focus.at[1] !== null ? focus.at : this.cursor;
+    if (!focus.at) this.panel.reveal(focus);
+    this.paint();
+  }
+
+  unpin() {
+    this.pin = this.hover = null;
+    this.paint();
+  }
+
+  /** A cell was clicked, or Enter pressed on it. */
+  press(focus, keyboard = false) {
+    if (!focus) return;
+    const isCell = focus.row !== null && focus.col !== null && focus.col < this.header.source.words.length;
+    if (!this.editing || !isCell) return this.fix(focus, keyboard);
+    this.pin = focus;
+    this.cursor = focus.at;
+    this.draft.cycle([focus.col, focus.row]);
+    this.edited();
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    const act = { Escape: () => this.unpin(), n: () => this.go(this.header.index + 1), p: () => this.go(this.header.index - 1), u: () => { if (this.editing) { this.draft.undo(); this.edited(); } } }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  }
+
+  // ----- changing
+
+  set(changes) {
+    Object.assign(this.state, changes);
+    Object.assign(this, { cursor: null, ribbonCursor: null, hover: null, pin: this.pin && { ...this.pin, at: null } });
+    this.write();
+    this.render();
+  }
+
+  slide(threshold) {
+    this.state.threshold = threshold;
+    this.shown = this.compute();
+    this.follow();
+  }
+
+  edit(on) {
+    this.editing = on;
+    if (on && this.state.view !== "matrix") return this.set({ view: "matrix" });
+    return this.follow();
+  }
+
+  edited() {
+    this.justSaved = false;
+    this.shown = this.compute();
+    this.follow();
+  }
+
+  save() {
+    this.saving = true;
+    this.editor.show();
+    this.send("gold", { pair: this.header.pair, index: this.header.index, ...this.draft.lists });
+  }
+
+  /** Another pair; what is not saved stays in this tab. */
+  go(index) {
+    if (index >= 0 && index < this.header.count) this.send("go", index);
+  }
+
+  fetch() {
+    const { measure, layer } = this.state, asked = JSON.stringify([this.header.pair, measure, layer]);
+    if (asked !== this.asked) this.ask("open", { pair: this.header.pair, measure, layer });
+    this.asked = asked;
+  }
+
+  write() { writeState(this.header, this.state); }
+
+  // ----- taking away
+
+  async export(kind) {
+    const { header, state, theme } = this, caption = captionOf(this), name = fileName([header.caption.model, `pair${header.index + 1}`, state.view], kind);
+    if (kind === "csv") return save(csvOf(this), name);
+    const inner = this.panel.picture, legend = layoutLegend(theme, this.entries, Math.max(inner.width, 420));
+    const picture = { width: Math.max(inner.width, legend.width), height: inner.height + 14 + legend.height, draw: surface => {
+      inner.draw(surface);
+      drawLegend(surface, theme, legend, 0, inner.height + 14);
+    } };
+    return save(kind === "png" ? await pngOf(theme, picture, caption) : svgOf(theme, picture, caption), name);
+  }
+
+  close() {
+    clearState();
+    super.close();
+  }
+}
+
+export default mount(".alignment", Alignment);

@@ -1,0 +1,140 @@
+"""The one pair of a study that is opened: the maps of every layer and head, and what the reverse model says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+import torch
+
+from app.session.limits import Remark
+from app.session.loading import load
+from app.session.studio_study import Study
+from model.alignment import corpus, extract, forced, norms, words
+from model.alignment.choices import default_choice
+from model.alignment.extract import Choice, Labels
+from model.attention import MultiHeadAttention
+from model.tokenizer import Token
+from model.trace import Trace
+from model.translator import TextError, Translator
+
+MAX_TOKENS = 512  # of one side: a picture of more cannot be read
+_OPENED = "atlas_studio_opened"
+Maps = Mapping[str, npt.NDArray[np.float32]]  # by measure
+
+
+@dataclass(frozen=True)
+class Text:
+    """One side of the pair as it was brought: its words, and what stands around them (one more than words)."""
+
+    words: tuple[str, ...]
+    gaps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """The reverse model's own choice for this pair: maps [source word, target column] for each measure."""
+
+    model: str
+    choice: Choice
+    maps: Maps
+
+
+@dataclass(frozen=True)
+class OpenedPair:
+    """A pair with all its maps between pieces, [layer, head (all together last), query, key]."""
+
+    index: int
+    source: Text
+    target: Text
+    tokens: Mapping[str, Sequence[Token]]  # of "source", "produced" and "read"
+    labels: Labels
+    weights: Maps
+    choice: Choice
+    reverse: Reverse | None
+
+
+def opened_pair(study: Study, index: int) -> OpenedPair | Remark:
+    """The pair, computed when it is opened and kept while it is; or why it cannot be shown."""
+    aligned = study.results[index]
+    name = (study.token, study.model, study.reverse, study.split_punctuation, study.settings.choice, index, aligned.target)
+    kept: tuple[object, OpenedPair | Remark] | None = st.session_state.get(_OPENED)
+    if kept is None or kept[0] != name:
+        kept = st.session_state[_OPENED] = (name, _opened(study, index, aligned.source, aligned.target))
+    return kept[1]
+
+
+def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | Remark:
+    atlas = load(study.model)
+    assert isinstance(atlas, Translator)
+    if refusal := _refused(atlas, source, target):
+        return refusal
+    split = study.split_punctuation
+    trace = atlas.trace(source, target)
+    return OpenedPair(
+        index,
+        _text(trace.source_text, split_punctuation=split),
+        _text(trace.target_text, split_punctuation=split),
+        {"source": trace.source, "produced": trace.produced, "read": trace.target},
+        extract.label(trace, split),
+        {"weights": _weights(trace), "norms": _norms(atlas, trace)},
+        study.settings.choice or default_choice(atlas),
+        _reverse(study.reverse, source, target, split_punctuation=split),
+    )
+
+
+def _refused(atlas: Translator, source: str, target: str) -> Remark | None:
+    for side, text in (("source", source), ("target", target)):
+        tokens = len(getattr(atlas.tokenizers, side).encode(text))
+        if not tokens or not words.split(text, split_punctuation=False):
+            return Remark("studio_pair.nothing", {})
+        if tokens > (limit := min(MAX_TOKENS, atlas.config.max_length - 1)):
+            return Remark("studio_pair.too_long", {"side": side, "given": tokens, "limit": limit})
+    return None
+
+
+def _text(text: str, *, split_punctuation: bool) -> Text:
+    spans = words.split(text, split_punctuation)
+    starts, ends = [start for start, _ in spans] + [len(text)], [0] + [end for _, end in spans]
+    return Text(
+        tuple(text[start:end] for start, end in spans), tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
+    )
+
+
+def _paths(trace: Trace) -> list[str]:
+    return [path.removesuffix(".weights") for path in trace if path.endswith(".cross_attention.weights")]
+
+
+def _weights(trace: Trace) -> npt.NDArray[np.float32]:
+    layers = torch.stack([trace[f"{path}.weights"].tensor for path in _paths(trace)])
+    return np.asarray(extract.with_mean(layers)[:, 0].cpu().numpy(), dtype=np.float32)
+
+
+def _norms(atlas: Translator, trace: Trace) -> npt.NDArray[np.float32]:
+    layers = []
+    for path in _paths(trace):
+        attention = atlas.model.get_submodule(path)
+        assert isinstance(attention, MultiHeadAttention)
+        weights, value = (trace[f"{path}.{name}"].tensor for name in ("weights", "value"))
+        layers.append(norms.of_heads_and_together(attention, weights, value)[0])
+    return np.asarray(torch.stack(layers).detach().cpu().numpy(), dtype=np.float32)
+
+
+def _reverse(name: str | None, source: str, target: str, *, split_punctuation: bool) -> Reverse | None:
+    """What the model of the other direction says; None where there is none, or where it cannot take the pair."""
+    atlas = load(name) if name else None
+    if not isinstance(atlas, Translator) or name is None:
+        return None
+    choice = default_choice(atlas)
+    try:
+        maps = {
+            measure: np.asarray(corpus.weights_of(atlas, target, source, settings).at(choice).cpu().numpy(), dtype=np.float32)
+            for measure in forced.MEASURES
+            for settings in [corpus.Settings(choice, measure, split_punctuation=split_punctuation)]
+        }
+    except TextError:
+        return None
+    return Reverse(name, choice, maps)

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 
 from model.alignment import baseline
-from model.alignment.extract import ROWS, Choice
+from model.alignment.extract import ROWS, Choice, Row
 from model.alignment.metrics import Counts
 from model.alignment.pharaoh import Link, Links
 
@@ -75,6 +75,12 @@ class Scoreboard:
 
     def rate(self, choice: Choice) -> float:
         return float(self.rates()[place(choice, self.counts.shape[1])])
+
+    def table(self) -> tuple[list[tuple[int, Row]], np.ndarray]:
+        """`rates` as one table: a line for each layer and row (named beside), a column for each head and the mean."""
+        rates = self.rates()
+        lines = [(layer, row) for layer in range(rates.shape[0]) for row in ROWS]
+        return lines, rates.transpose(0, 2, 1).reshape(len(lines), rates.shape[1])
 
     @property
     def baseline(self) -> float:

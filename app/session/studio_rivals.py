@@ -1,0 +1,239 @@
+"""What stands beside the model in a study: a statistical aligner, another model, a file of links. Each is one visitor's own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, cast
+
+import streamlit as st
+
+from app.session.loading import languages, load
+from app.session.studio_reading import first_settings, translators
+from app.session.studio_study import UNDER_WAY, File, State, Study, Upload
+from app.session.studio_work import Alignments, Job
+from app.session.training import is_here, owner
+from model.alignment import baseline, statistical
+from model.alignment.extract import Choice
+from model.alignment.heads import Scoreboard, scoreboard
+from model.alignment.pharaoh import Link
+from model.translator import Translator
+
+if TYPE_CHECKING:
+    from model.alignment.corpus import Aligned, WeightedLink
+    from model.alignment.formats import Entry, Problem
+
+Kind = Literal["statistical", "model", "reverse", "file"]
+Links = list[frozenset[Link] | None]
+JOINED = "grow-diag-final-and"
+
+_RIVALS, _SCORES, _HEADS = "atlas_rivals", "atlas_head_scores", "atlas_kept_heads"
+_WAIT = 0.2  # seconds between two looks at whether somebody still wants what is waited for
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Rival:
+    """One of them. `study` is that of another model; `sides` hold the links of each pair by the id of the side."""
+
+    kind: Kind
+    name: str  # of the aligner, of the model, of the file (text of the visitor)
+    state: State = "waiting"
+    share: float = 0.0
+    reason: str = ""
+    cancelled: bool = False
+    sides: dict[str, Links] = field(default_factory=dict)
+    little: int = 0  # pairs that a statistical aligner had, where they are few
+    problems: list[Problem] = field(default_factory=list)
+    study: Study | None = None
+
+    @property
+    def under_way(self) -> bool:
+        return self.now in UNDER_WAY
+
+    @property
+    def now(self) -> State:
+        """The state, of whoever does the work."""
+        return self.study.state if self.study else self.state
+
+    @property
+    def why(self) -> str:
+        """Why it failed, if it did."""
+        return self.study.reason if self.study else self.reason
+
+    @property
+    def done(self) -> float:
+        """The share that is done, 0 to 1."""
+        return self.study.done / max(1, self.study.total) if self.study else self.share
+
+
+@st.cache_resource(show_spinner=False)
+def _comparisons() -> Alignments:
+    """Passes of other models, one at a time for the whole server; a session may wait for several."""
+    return Alignments(1, lambda name: is_here(name.partition("\n")[0]))
+
+
+@st.cache_resource(show_spinner=False)
+def _slot() -> threading.Semaphore:
+    """One statistical aligner learns at a time."""
+    return threading.Semaphore(1)
+
+
+def rivals(study: Study) -> dict[str, Rival]:
+    """Those of this study, in the order in which they were asked for; of another study nothing is left."""
+    token, found = cast("tuple[str, dict[str, Rival]]", st.session_state.get(_RIVALS, ("", {})))
+    if token != study.token:
+        for rival in found.values():
+            rival.cancelled = True
+        found = {}
+        st.session_state[_RIVALS] = (study.token, found)
+    return found
+
+
+def add_statistical(study: Study, model: str) -> None:
+    """Let a statistical aligner learn from the pairs that are aligned so far."""
+    rival = rivals(study)[f"statistical:{model}"] = Rival("statistical", model)
+    pairs = [(one.source_words, one.target_words) for one in study.results]
+    session = owner()
+    arguments = (rival, pairs, _slot(), lambda: not rival.cancelled and is_here(session))
+    threading.Thread(target=_learn, args=arguments, daemon=True, name="statistical").start()
+
+
+def add_model(study: Study, name: str, *, reverse: bool = False) -> None:
+    """Let another model align the same pairs; `reverse`: one of the other direction, whose source is our target."""
+    kind: Kind = "reverse" if reverse else "model"
+    texts = [(one.target, one.source) if reverse else (one.source, one.target) for one in study.results]
+    entries: list[Entry] = [
+        replace(entry, source=source, target=target) for entry, (source, target) in zip(study.entries, texts, strict=False)
+    ]
+    other = Study(
+        upload=Upload((), name=study.name),
+        reading=study.reading,
+        pairs=study.pairs,
+        entries=entries,
+        problems=[],
+        model=name,
+        reverse=None,
+        settings=first_settings(name, split_punctuation=study.split_punctuation),
+        languages=study.languages[::-1] if reverse else study.languages,
+    )
+    atlas = load(name)
+    assert isinstance(atlas, Translator)
+    rivals(study)[f"{kind}:{name}"] = Rival(kind, name, study=other)
+    _comparisons().submit(Job(f"{owner()}\n{kind}:{name}", other, atlas))
+
+
+def add_file(study: Study, file: File) -> None:
+    """Read links of the same pairs from a file; what cannot be read says why."""
+    from model.alignment import formats
+
+    rival = rivals(study)[f"file:{file.name}"] = Rival("file", file.name, state="done", share=1.0)
+    try:
+        found = formats.read_alignments(file.stream(), pairs=[(one.source, one.target) for one in study.results])
+        rival.sides["file"] = [frozenset(row.sure | row.possible) for row in found.rows]
+        rival.problems = list(found.problems)
+    except formats.FormatError as error:
+        rival.state, rival.problems = "failed", [error.problem]
+
+
+def cancel_rival(study: Study, id: str) -> None:
+    """Stop it; its entry is taken away."""
+    rival = rivals(study).pop(id, None)
+    if rival is not None:
+        rival.cancelled = True
+        if rival.study is not None:
+            _comparisons().cancel(f"{owner()}\n{id}")
+
+
+def sides(study: Study) -> dict[str, Links]:
+    """Links of every pair by the id of the side: the model with its settings, the diagonal, and the rivals that are done."""
+    found: dict[str, Links] = {
+        "ours": [_of(one.links) if one.problem is None else None for one in study.results],
+        "diagonal": [frozenset(baseline.diagonal(len(one.source_words), len(one.target_words))) for one in study.results],
+    }
+    for id, rival in rivals(study).items():
+        if rival.study is not None:
+            turn = rival.kind == "reverse"
+            found[id] = [_of(one.links, turn=turn) if one.problem is None else None for one in rival.study.results]
+        for side, links in rival.sides.items():
+            found[f"{id}:{side}"] = links
+    return found
+
+
+def _of(links: Iterable[WeightedLink], *, turn: bool = False) -> frozenset[Link]:
+    return frozenset((link.target, link.source) if turn else (link.source, link.target) for link in links)
+
+
+def head_scores(study: Study) -> Scoreboard | None:
+    """Every layer, head and row against the gold; without gold, against the reverse direction where it was aligned, else None."""
+    gold = study.gold_rows() if study.has_gold() else None
+    turned = _reversed(study)
+    if gold is None and not turned:
+        return None
+    key = (study.token, study.computed_by, study.computed, study.done, len(turned), tuple(sorted(study.edits.items())))
+    kept: tuple[object, Scoreboard] | None = st.session_state.get(_SCORES)
+    if kept is None or kept[0] != key:
+        kept = st.session_state[_SCORES] = (key, scoreboard(list(study.forward), gold, None if gold else turned))
+    return kept[1]
+
+
+def _reversed(study: Study) -> list[Aligned]:
+    """The pairs as the model of the other direction aligned them, as far as it came."""
+    if study.reversed:
+        return list(study.reversed)
+    found = next((rival.study for rival in rivals(study).values() if rival.kind == "reverse" and rival.study), None)
+    return list(found.forward) if found else []
+
+
+def models_alike(name: str) -> tuple[str, ...]:
+    """Other models that read and write the same languages."""
+    return tuple(other for other in translators() if other != name and languages(other)[:2] == languages(name)[:2])
+
+
+def guided_heads(name: str) -> list[Choice]:
+    """The heads that were taught links, by the card of the model."""
+    return [Choice(entry["layer"], entry["head"], entry["row"]) for entry in load(name).card.get("guided", ())]
+
+
+def keep_head(study: Study, choice: Choice) -> None:
+    """Align with this head, now and whenever this visitor takes this model again."""
+    st.session_state.setdefault(_HEADS, {})[study.model] = choice
+    study.use(replace(study.settings, choice=choice))
+
+
+def kept_head(name: str) -> Choice | None:
+    """The head that the visitor chose for a model, if one was."""
+    found: Choice | None = st.session_state.get(_HEADS, {}).get(name)
+    return found
+
+
+def _learn(
+    rival: Rival, pairs: list[tuple[tuple[str, ...], tuple[str, ...]]], slot: threading.Semaphore, goes_on: Callable[[], bool]
+) -> None:
+    while not slot.acquire(timeout=_WAIT):
+        if not goes_on():
+            return
+    try:
+        rival.state = "running"
+
+        def told(share: float) -> None:
+            rival.share = share
+
+        learned = statistical.align(pairs, rival.name, progress=told, stop=lambda: not goes_on())
+        rival.little = learned.pairs if learned.little else 0
+        rival.sides = {
+            "forward": list(learned.forward),
+            "reverse": list(learned.reverse),
+            "joined": list(learned.symmetrized(JOINED)),
+        }
+        rival.state = "done"
+    except statistical.StoppedError:
+        rival.state = "cancelled"
+    except Exception as error:  # told on the page; its traceback belongs in the log of the server
+        logger.exception("a statistical aligner failed")
+        rival.state, rival.reason = "failed", f"{type(error).__name__}: {error}"[:300]
+    finally:
+        slot.release()

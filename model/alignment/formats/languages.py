@@ -1,5 +1,7 @@
 """Which language a name means: a code in any notation, or the language's name as headers of tables write it."""
 
+import re
+
 _NAMES = {
     "en": "eng english anglais englisch inglés ingles 英语 英文 英語",
     "fr": "fra fre french français francais französisch francés 法语 法文 法語",
@@ -34,12 +36,29 @@ _SIDES = {
 _ROLES = {name: side for side, names in _SIDES.items() for name in names.split()}
 
 
+_TAG = re.compile(r"([a-z]{2,3})(?:[-_](?:[a-z]{4}|[a-z]{2}|[0-9]{3}))+")
+
+_ASIDE = """
+id ids key guid uuid note notes remarque comment comments commentaire tag tags score attribution credit context contexte url
+license split domain links alignment alignments pharaoh 备注 注释 编号
+"""
+ASIDE = frozenset(_ASIDE.split())  # what is called so stands beside the texts
+
+
 def language(name: str) -> str:
-    """The two-letter code of a language's name or code (`EN`, `en-US`, `zh_Hans`, `fra`, `Anglais`); "" if it is none known."""
+    """The two-letter code of a language's name or code (`EN`, `en-US`, `zh_Hans`, `fra`, `Anglais`); "" if none is known."""
     plain = name.strip().casefold()
-    return _CODES.get(plain) or _CODES.get(plain.replace("_", "-").partition("-")[0], "") if len(plain) < 40 else ""
+    tag = _TAG.fullmatch(plain)
+    return _CODES.get(plain) or (_CODES.get(tag[1], "") if tag else "")
+
+
+def language_in(name: str) -> str:
+    """The language of a key such as `text_en` or `fr-sentence`; "" if it names none, or two."""
+    whole = language(name)
+    parts = {language(part) for part in re.split(r"[-_. ]", name)} - {""}
+    return whole or (parts.pop() if len(parts) == 1 else "")
 
 
 def side(name: str) -> str:
-    """ "source" or "target" for a name that means one of them, "" for any other."""
+    """Either "source" or "target" for a name that means one of them, "" for any other."""
     return _ROLES.get(name.strip().casefold().replace(" ", "_"), "")

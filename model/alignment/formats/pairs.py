@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from model.alignment.formats.problem import Message, Problem, Problems
+from model.alignment.formats.problem import FormatError, Message, Problem, Problems
 
 PAIR_FORMATS = ("lines", "tsv", "csv", "bars", "anki", "jsonl", "json", "tmx", "xliff", "srt", "zip")
 
@@ -65,13 +65,23 @@ class Pairs:
     @property
     def entries(self) -> Iterator[Entry]:
         """A new reading from the beginning; problems are noted as they are met."""
-        problems = self.problems.again()
-        for count, entry in enumerate(self.read(problems)):
-            if count == self.limits.pairs:
-                values = {"limit": count, "file": self.files[0] if self.files else ""}
-                problems.append(Problem(entry.line, Message.of("too_many_pairs", **values)))
-                return
-            yield entry
+        name = self.files[0] if self.files else ""
+        problems = self.problems.again(name)
+        waiting: Entry | None = None
+        try:
+            for count, entry in enumerate(self.read(problems)):
+                if waiting is not None:
+                    if count == self.limits.pairs:  # told before the last is given, for who takes no more than the limit
+                        problems.append(Problem(entry.line, Message.of("too_many_pairs", limit=count)))
+                        break
+                    yield waiting
+                waiting = entry
+        except FormatError as error:
+            if waiting is not None:
+                yield waiting
+            raise FormatError(error.problem.of_file(name)) from error
+        if waiting is not None:
+            yield waiting
 
     @property
     def rows(self) -> Iterator[Pair]:

@@ -27,8 +27,10 @@ def check_counts(files: tuple[File, File], encodings: tuple[str, str], problems:
     longer = counts.index(max(counts))
     for number, line in lines.numbered(files[longer], encodings[longer], []):
         if number > min(counts) and line.strip():
-            names = {"source_file": files[0].name, "target_file": files[1].name}
-            raise FormatError.of("unequal_counts", source=counts[0], target=counts[1], **names)
+            source, target = counts
+            raise FormatError.of(
+                "unequal_counts", source=source, target=target, source_file=files[0].name, target_file=files[1].name
+            )
     name = files[longer].name
     add(problems, "surplus_blank", min(counts) + 1, file=name, count=abs(counts[0] - counts[1]), longer=name)
 

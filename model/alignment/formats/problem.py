@@ -4,7 +4,7 @@ A message is an English sentence that remembers its code and its values, so that
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 # code -> sentence. {file} is told by the problem itself; here only where a sentence speaks of two files.
 MESSAGES: dict[str, str] = {
@@ -38,6 +38,8 @@ MESSAGES: dict[str, str] = {
     "few_cells": "The row has {given} cells; column {needed} was needed. It is left out.",
     "many_cells": "The row has {given} cells where {needed} were expected (is a text with {delimiter!r} not in quotation "
     "marks?). It is left out.",
+    "more_cells": "The row has {given} cells where {needed} were expected; the surplus is kept as its note.",
+    "links_cell": "{given!r} are no links (0-0 1-2); the pair is read without them.",
     "stray_quote": "A quotation mark is never closed; it is read as a character, and the row ends with the line.",
     "long_quote": "A cell in quotation marks runs over line ends, to line {last}; it is read as one cell.",
     "no_such_column": "{given!r} is no column; the table has {count}: {choices}.",
@@ -48,6 +50,10 @@ MESSAGES: dict[str, str] = {
     "bad_json": "This is not JSON: {reason} (column {column}).",
     "too_deep": "The JSON is nested too deeply; a list of records was needed.",
     "no_record": "The record is {given}; an object with a source and a target text was needed. It is left out.",
+    "no_record_at_all": "No object with a source and a target text was found; the first holds {given}.",
+    "json_large": "The JSON has {given} bytes; the limit is {limit}. Write it as JSON Lines (one record a line), which has none.",
+    "bad_byte_in_json": "Some bytes are not {encoding}; they are shown as \ufffd. Another encoding may fit.",
+    "unequal_lists": "The lists are not equally long ({given}); text i of one must translate text i of the other.",
     "missing_key": "The record has no text under {needed!r} (it has {given}); it is left out.",
     # archives
     "bad_zip": "The zip archive cannot be read ({reason}).",
@@ -64,6 +70,7 @@ MESSAGES: dict[str, str] = {
     # links
     "links_unknown": "{item} is no link in any known format; one of {formats} was needed.",
     "unreadable_links": "{items} cannot be read as links ({count} left out); {example} would be.",
+    "links_header": "The first line of a table of links names its columns; pair, source and target were needed, not {given}.",
     "giza_block": "The pair has {given} lines; three were needed: '# Sentence pair', the target, and the source with its links.",
     "links_outside": "Pair {pair} has {sources} source words and {targets} target words; {links} leads outside "
     "({count} left out).",
@@ -79,12 +86,14 @@ MESSAGES: dict[str, str] = {
     "exchanged. Say reverse=True if the target stands first.",
     "links_to_nothing": "{count} links to no word (position 0) are left out.",
     # XML
-    "xml_document_type": "document type / entities not allowed: delete the line <!DOCTYPE ...>, and write characters for entities.",
+    "xml_document_type": "document type / entities not allowed: delete the line <!DOCTYPE ...>, and write characters for "
+    "entities.",
     "xml_root": "The outermost element is <{given}>; <{needed}> was needed.",
     "xml_encoding": "The file says it is in {encoding!r}, which is not known here; choose the encoding.",
     "xml_bytes": "Bytes that are not {encoding}: reading stops here, after {count} units. Choose another encoding.",
     "xml_cut": "The file ends before its elements are closed ({reason}); {count} units before that are read.",
-    "xml_entity": "An entity that XML does not know ({reason}): reading stops here, after {count} units. Write the character itself.",
+    "xml_entity": "An entity that XML does not know ({reason}): reading stops here, after {count} units. Write the character "
+    "itself.",
     "xml_character": "A character that XML forbids ({reason}): reading stops here, after {count} units. Remove it.",
     "xml_broken": "This is not well-formed XML ({reason}): reading stops here, after {count} units.",
     "xml_deep": "Elements are nested more than {limit} deep: reading stops here, after {count} units.",
@@ -104,7 +113,8 @@ MESSAGES: dict[str, str] = {
     "srt_damaged": "No cue could be read here (number, times, text were needed): {text}",
     "srt_backwards": "The cue ends before it begins; it is left out.",
     "srt_alone": "The cue has no partner in the other file; it is left out: {text}",
-    "srt_counts": "The files have {source} and {target} cues; matched by number, cues may not belong together. Match them by time.",
+    "srt_counts": "The files have {source} and {target} cues; matched by number, cues may not belong together. Match them by "
+    "time.",
     "srt_at_once": "Too many cues are shown at the same time to match them by time; match them by number.",
     # writing
     "bars_in_text": "Pair {pair} has '|||' in its text, which this format uses as its separator; write TSV or JSON instead.",
@@ -119,13 +129,13 @@ class Message(str):
     code: str
     values: dict[str, object]
 
-    def __new__(cls, sentence: str = "", code: str = "", values: dict[str, object] | None = None) -> Self:
+    def __new__(cls, sentence: str = "", code: str = "", values: dict[str, object] | None = None) -> "Message":
         message = super().__new__(cls, sentence)
         message.code, message.values = code, dict(values or {})
         return message
 
     @classmethod
-    def of(cls, code: str, **values: object) -> Self:
+    def of(cls, code: str, **values: object) -> "Message":
         """The sentence of `code` with `values` in its places; raises KeyError for a code or a value that is missing."""
         return cls(MESSAGES[code].format_map(values), code, values)
 
@@ -140,6 +150,12 @@ class Problem(NamedTuple):
     def file(self) -> str:
         """The name of the file, as it was given; empty if the problem is of no file."""
         return str(self.message.values.get("file", ""))
+
+    def of_file(self, name: str) -> "Problem":
+        """The same, of the file `name` unless it names one already."""
+        if self.file or not name:
+            return self
+        return Problem(self.line, Message(str(self.message), self.message.code, {**self.message.values, "file": name}))
 
     @property
     def sentence(self) -> str:
@@ -156,7 +172,7 @@ class FormatError(ValueError):
         self.problem = problem
 
     @classmethod
-    def of(cls, code: str, line: int | None = None, **values: object) -> Self:
+    def of(cls, code: str, line: int | None = None, **values: object) -> "FormatError":
         """The error of a message; say `file=` wherever it is known."""
         return cls(Problem(line, Message.of(code, **values)))
 
@@ -170,34 +186,37 @@ class Problems(list[Problem]):
 
     def __init__(self, problems: Iterable[Problem] = ()) -> None:
         super().__init__(problems)
-        self.before = len(self)
         self.found = 0
 
-    def again(self) -> "Reading":
-        """Where one reading from the beginning notes what it finds."""
-        return Reading(self)
+    def again(self, file: str = "") -> "Reading":
+        """Where one reading from the beginning notes what it finds; `file` is told of problems that name none."""
+        return Reading(self, file)
 
     def note(self, problem: Problem) -> None:
-        """Add a problem that is new."""
+        """Add a problem that a reading has found and none before it has."""
         self.found += 1
         if self.found <= MOST:
             self.append(problem)
             return
         more = Problem(None, Message.of("more_problems", count=self.found - MOST, file=problem.file))
-        self[self.before + MOST :] = [more]
+        if self[-1].message.code == "more_problems":
+            self[-1] = more
+        else:
+            self.append(more)
 
 
 class Reading(list[Problem]):
     """The problems of one reading: a list to append to that keeps none itself."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: Problems, file: str = "") -> None:
         super().__init__()
-        self.problems = problems
-        self.count = 0
+        self.problems, self.file = problems, file
+        self.place = 0
 
     def append(self, problem: Problem) -> None:
-        self.count += 1
-        if self.count > self.problems.found:
+        problem = problem.of_file(self.file)
+        self.place += 1
+        if self.place > self.problems.found:
             self.problems.note(problem)
 
     def extend(self, problems: Iterable[Problem]) -> None:

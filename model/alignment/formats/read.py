@@ -1,14 +1,47 @@
 """`read_pairs`: what is in this file, and how is it read?"""
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
-from model.alignment.formats import encodings, lines, parallel, tables
-from model.alignment.formats.files import Given, files_of
+from model.alignment.formats import archive, detection, encodings, jsonfiles, lines, markup, parallel, tables
+from model.alignment.formats import languages as names
+from model.alignment.formats.columns import Column
+from model.alignment.formats.encodings import Encoding
+from model.alignment.formats.files import File, Given, files_of
 from model.alignment.formats.pairs import PAIR_FORMATS, Entry, Limits, Pairs
-from model.alignment.formats.problem import FormatError, Problem, Problems
+from model.alignment.formats.problem import FormatError, Problem, Problems, add
+from model.alignment.formats.subtitles import read_srt
+from model.alignment.formats.xml import read_tmx, read_xliff
 
-Column = int | str
+Two = tuple[str, str]
+
+_TMX_LANGUAGE = re.compile(r"<tuv\b[^>]*?\blang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
+_TMX_SOURCE = re.compile(r"<(?:header|tu)\b[^>]*?\bsrclang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
+_XLIFF_LANGUAGE = re.compile(r"\b(?:source-language|target-language|srcLang|trgLang)\s*=\s*[\"']([^\"'<>]{1,40})")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, beside the files."""
+
+    encoding: str | None
+    columns: tuple[Column, Column] | None
+    header: bool | None
+    languages: Two | None
+    match: Literal["time", "number"]
+    limits: Limits
+    delimiter: str | None
+
+    def encoding_of(self, file: File) -> Encoding:
+        """The encoding that was asked for, with the plausible ones; else the one detected."""
+        found = encodings.detect(file)
+        if self.encoding is None:
+            return found
+        name = encodings.canonical(self.encoding, file.name)
+        return Encoding((name, *(other for other in found.plausible if other != name)), sure=True)
 
 
 def read_pairs(
@@ -18,48 +51,181 @@ def read_pairs(
     columns: tuple[Column, Column] | None = None,
     header: bool | None = None,
     *,
-    languages: tuple[str, str] | None = None,
+    languages: Two | None = None,
     match: Literal["time", "number"] = "time",
     limits: Limits | None = None,
+    delimiter: str | None = None,
 ) -> Pairs:
-    """Sentence pairs from a path or an open stream, or from two whose lines belong together; the rest is detected."""
+    """Sentence pairs from a path or an open binary stream, or from two whose lines belong together.
+
+    What is not said is detected. `columns` names source and target by index from 0, header or language; `languages` is the
+    direction wanted, by which columns, keys and files are put in order where they name their languages; `match` is for
+    subtitles. Raises FormatError for what cannot be read at all; the rest is in `.problems`, with file and line.
+    """
     if format is not None and format not in PAIR_FORMATS:
         raise FormatError.of("unknown_format", given=format, choices=", ".join(PAIR_FORMATS))
-    limits = limits or Limits()
-    opened = files_of(files, limits)
-    found = [encodings.detect(file) for file in opened]
-    used = [encodings.canonical(encoding, opened[0].name) if encoding else one.name for one in found]
-    sure = all(one.sure for one in found) or encoding is not None
+    request = Request(encoding, columns, header, languages, match, limits or Limits(), delimiter)
+    opened = files_of(files, request.limits)
     problems = Problems()
-    if len(opened) == 2:
-        two, both = (opened[0], opened[1]), (used[0], used[1])
-        parallel.check_counts(two, both, problems)
-
-        def read(problems: list[Problem]) -> Iterator[Entry]:
-            return parallel.two_files(two, both, problems)
-
-        format = "lines"
+    if len(opened) == 1:
+        pairs = _one(opened[0], format, request, problems)
     else:
-        first = lines.sample(opened[0], used[0])
-        tabs = sum("\t" in line for line in first)
-        bars = sum(" ||| " in line for line in first)
-        format = format or ("tsv" if tabs * 2 >= len(first) else "bars" if bars * 2 >= len(first) else "lines")
+        pairs = _two((opened[0], opened[1]), format, request, problems)
+    wanted = _codes(languages) if languages else ("", "")
+    if languages and all(pairs.languages) and set(pairs.languages) != set(wanted):
+        add(problems, "other_languages", file=opened[0].name, found=_and(pairs.languages), needed=_and(wanted))
+    pairs = replace(pairs, limits=request.limits, problems=problems)
+    if next(iter(replace(pairs, problems=Problems()).entries), None) is None:
+        add(problems, "no_pairs", file=opened[0].name, format=pairs.format)
+    return pairs
 
-        def read(problems: list[Problem]) -> Iterator[Entry]:
-            if format == "tsv":
-                return tables.tsv(opened[0], used[0], (0, 1), bool(header), problems)
-            if format == "bars":
-                return parallel.bars(opened[0], used[0], problems)
-            return parallel.alone(opened[0], used[0], problems)
+
+def _one(file: File, format: str | None, request: Request, problems: Problems) -> Pairs:
+    if detection.is_zip(file.start(4)) or format == "zip":
+        two = archive.pair_of_files(file, request.languages, request.limits, problems)
+        return replace(_lines(two, request, problems), format="zip", files=(file.name,))
+    found = request.encoding_of(file)
+    detected, sure = (format, True) if format else detection.format_of(file, lines.sample(file, found.name))
+    if detected in ("tmx", "xliff"):
+        return _xml(file, detected, request)
+    if detected == "srt":
+        raise FormatError.of("one_of_two", file=file.name, format="srt")
+    open_one = {"lines": _alone, "bars": _bars, "json": _json, "jsonl": _json}.get(detected, _table)
+    pairs = open_one(file, detected, found, request)
+    return replace(
+        pairs,
+        format=detected,
+        encoding=found.name,
+        encodings=found.plausible,
+        files=(file.name,),
+        sure=pairs.sure and sure and found.sure,
+    )
+
+
+def _two(files: tuple[File, File], format: str | None, request: Request, problems: Problems) -> Pairs:
+    found = [request.encoding_of(file) if not detection.is_zip(file.start(4)) else None for file in files]
+    kinds = {
+        "zip" if one is None else detection.format_of(file, lines.sample(file, one.name))[0]
+        for file, one in zip(files, found, strict=True)
+    }
+    if format == "srt" or (format is None and kinds == {"srt"}):
+        return _subtitles(files, request)
+    single = sorted({format or ""} & set(PAIR_FORMATS) - {"lines"} or kinds & {"zip", "tmx", "xliff", "json", "jsonl", "anki"})
+    if single and format != "lines":
+        raise FormatError.of("two_of_one", file=files[0].name, format=single[0], given=2)
+    return _lines(files, request, problems)
+
+
+def _lines(files: tuple[File, File], request: Request, problems: Problems) -> Pairs:
+    spoken = _languages_of_names(files[0].name, files[1].name)
+    if request.languages and all(spoken) and spoken == _codes(request.languages)[::-1]:
+        files, spoken = (files[1], files[0]), (spoken[1], spoken[0])
+    found = [request.encoding_of(file) for file in files]
+    both = found[0].name, found[1].name
+    parallel.check_counts(files, both, problems)
+    return Pairs(
+        partial(parallel.two_files, files, both),
+        "lines",
+        both[0],
+        (files[0].name, files[1].name),
+        languages=spoken,
+        encodings=found[0].plausible if not found[0].sure or found[1].sure else found[1].plausible,
+        sure=found[0].sure and found[1].sure,
+    )
+
+
+def _alone(file: File, format: str, found: Encoding, request: Request) -> Pairs:
+    return Pairs(partial(parallel.alone, file, found.name), format, languages=(names.language(file.suffix), ""), alone=True)
+
+
+def _bars(file: File, format: str, found: Encoding, request: Request) -> Pairs:
+    return Pairs(partial(parallel.bars, file, found.name), format)
+
+
+def _json(file: File, format: str, found: Encoding, request: Request) -> Pairs:
+    opened = jsonfiles.open_records(file, found.name, format == "jsonl", request.languages, request.columns)
+    keys = opened.keys
+    return Pairs(opened.entries, format, names=keys.named, languages=keys.languages, sure=keys.sure, alone=keys.target is None)
+
+
+def _table(file: File, format: str, found: Encoding, request: Request) -> Pairs:
+    kind: Literal["tsv", "csv", "anki"] = "anki" if format == "anki" else "csv" if format == "csv" else "tsv"
+    table = tables.open_table(file, found.name, kind, request.columns, request.header, request.languages, request.delimiter)
+    layout = table.layout
+    return Pairs(
+        table.entries,
+        format,
+        delimiter=table.dialect.delimiter,
+        header=layout.header,
+        columns=None if layout.alone else layout.columns,
+        names=layout.names,
+        languages=layout.languages,
+        sure=layout.sure,
+        alone=layout.alone and table.keys is None,
+    )
+
+
+def _xml(file: File, format: str, request: Request) -> Pairs:
+    start = file.start()
+    declared = markup.declared_encoding(start) if request.encoding is None else encodings.canonical(request.encoding, file.name)
+    text = start.decode(declared, "replace")
+    if format == "tmx":
+        spoken = _two_codes(_TMX_SOURCE.findall(text)[:1] + _TMX_LANGUAGE.findall(text))
+    else:
+        spoken = _two_codes(_XLIFF_LANGUAGE.findall(text))
+    if request.languages and set(_codes(request.languages)) == set(spoken):
+        spoken = _codes(request.languages)
+
+    def read(problems: list[Problem]) -> Iterator[Entry]:
+        with file.open() as stream:
+            encoding = None if request.encoding is None else declared
+            yield from (read_tmx if format == "tmx" else read_xliff)(stream, request.languages, problems, encoding)
+
+    plausible = tuple(dict.fromkeys([declared, *encodings.ENCODINGS[:5]]))
+    return Pairs(read, format, declared, (file.name,), languages=spoken, encodings=plausible)
+
+
+def _subtitles(files: tuple[File, File], request: Request) -> Pairs:
+    spoken = _languages_of_names(files[0].name, files[1].name)
+    if request.languages and all(spoken) and spoken == _codes(request.languages)[::-1]:
+        files, spoken = (files[1], files[0]), (spoken[1], spoken[0])
+    found = [request.encoding_of(file) for file in files]
+
+    def read(problems: list[Problem]) -> Iterator[Entry]:
+        with files[0].open() as source, files[1].open() as target:
+            both = found[0].name, found[1].name
+            yield from read_srt(source, target, request.match, problems, encodings=both, names=(files[0].name, files[1].name))
 
     return Pairs(
         read,
-        format,
-        used[0],
-        tuple(file.name for file in opened),
+        "srt",
+        found[0].name,
+        (files[0].name, files[1].name),
+        languages=spoken,
         encodings=found[0].plausible,
-        sure=sure,
-        alone=format == "lines" and len(opened) == 1,
-        limits=limits,
-        problems=problems,
+        sure=found[0].sure and found[1].sure,
     )
+
+
+def _languages_of_names(first: str, second: str) -> Two:
+    """The languages of two files by the parts in which their names differ (`news.en`, `news.fr`; `en.txt`, `fr.txt`)."""
+    parts = [re.split(r"[._ -]", name) for name in (first, second)]
+    if len(parts[0]) == len(parts[1]):
+        for left, right in zip(*parts, strict=True):
+            if left != right and names.language(left) and names.language(right):
+                return names.language(left), names.language(right)
+    return names.language(parts[0][-1]), names.language(parts[1][-1])
+
+
+def _codes(languages: Two) -> Two:
+    source, target = (names.language(code) or code for code in languages)
+    return source, target
+
+
+def _two_codes(tags: Sequence[str]) -> Two:
+    codes = list(dict.fromkeys(names.language(tag) or tag.lower() for tag in tags if tag != "*all*"))
+    return (codes[0], codes[1]) if len(codes) > 1 else ("", "")
+
+
+def _and(languages: Two) -> str:
+    return " and ".join(languages)

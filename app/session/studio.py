@@ -1,24 +1,22 @@
 """The Alignment studio's state of a session: what was brought, how it is read, what the work on it came to."""
 
-from __future__ import annotations
-
+from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from app.session import limits
 from app.session.loading import load
-from app.session.studio_pairs import flags_of
+from app.session.studio_pairs import FLAGS, flags_of
 from app.session.studio_reading import first_settings, read, reverse_of
 from app.session.studio_study import Reading, Study, Upload
 from app.session.studio_work import Alignments, Job
 from app.session.training import is_here, owner
+from model.alignment.corpus import Settings
+from model.alignment.formats import FormatError, Problem
+from model.alignment.formats.links import GoldLinks
 from model.translator import Translator
-
-if TYPE_CHECKING:
-    from model.alignment.corpus import Settings
-    from model.alignment.formats import GoldLinks, Problem
 
 _STUDY, _REFUSED = "atlas_study", "atlas_study_refused"
 
@@ -43,8 +41,6 @@ def refused_upload() -> Problem | None:
 
 def begin_study(upload: Upload, reading: Reading = Reading(), model: str = "", settings: Settings | None = None) -> None:  # noqa: B008
     """Read what was brought; a study before it is given up. What cannot be read leaves `refused_upload`."""
-    from model.alignment.formats import FormatError
-
     cancel_alignment()
     st.session_state[_REFUSED] = None
     try:
@@ -107,8 +103,22 @@ def put_settings(settings: Settings) -> None:
         found.use(settings)
 
 
+def split_punctuation(on: bool) -> None:
+    """Whether punctuation is a word of its own."""
+    if found := study():
+        found.use(replace(found.settings, split_punctuation=on))
+
+
+def count_flags(found: Study) -> dict[str, int]:
+    """How many pairs have each flag, those that occur; see studio_pairs.FLAGS."""
+    counts = Counter(flag for index in range(found.total) for flag in found.flags_at(index))
+    return {flag: counts[flag] for flag in FLAGS if counts[flag]}
+
+
 def put_model(name: str) -> None:
     """Align with another model, when it is begun again."""
     if found := study():
         settings = first_settings(name, split_punctuation=found.split_punctuation)
-        found.change_model(name, reverse_of(name), settings, flags_of(found.entries, name))
+        found.change_model(
+            name, reverse_of(name), settings, flags_of(found.entries, name, alone=found.alone and not found.results)
+        )

@@ -1,50 +1,68 @@
 """What can be said of a pair before any work: that it may be no translation, or in other languages than the model's."""
 
-from __future__ import annotations
-
 import math
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from app.session.loading import languages
+from app.session.loading import known_words, languages
 from model.alignment import words
+from model.alignment.formats import Entry
 
-if TYPE_CHECKING:
-    from model.alignment.formats import Entry
-
-FLAGS = ("empty", "source_language", "target_language", "copy", "ratio")
+FLAGS = ("empty", "source_language", "target_language", "copy", "ratio", "problem")
 
 UNUSUAL = math.log(1.8)  # how far the ratio of lengths may be from the usual one
 FEW = 3  # words by which a side must be longer as well: of two words against one nothing is said
 CHINESE = 1.5  # Chinese characters and marks for each word of English
+ENOUGH = 3  # common words of another language, with this many times fewer of its own, before a language is doubted
+
+# Words that stand in every other sentence of a language and mean nothing, or something else, in the others.
+_ENGLISH = "the and is are was of to you he she it they that this my his her we have not with for i"
+_FRENCH = "le la les et est sont de des du un une je vous il elle ils que qui ce cette mon ma son sa nous pas dans l d"
+COMMON = {"en": frozenset(_ENGLISH.split(" ")), "fr": frozenset(_FRENCH.split(" "))}
 
 
-def flags_of(entries: Sequence[Entry], name: str) -> list[frozenset[str]]:
-    """The flags of each pair for a model of this name."""
+def flags_of(entries: Sequence[Entry], name: str, *, alone: bool = False) -> list[frozenset[str]]:
+    """The flags of each pair for a model of this name; `alone`: the targets are still to be written."""
     source, target = languages(name)[:2]
     usual = {("en", "zh"): CHINESE, ("zh", "en"): 1 / CHINESE}.get((source, target), 1.0)
-    return [frozenset(_flags(entry, source, target, usual)) for entry in entries]
+    closed = known_words(name)  # a small language of its own: nothing is known of its words and lengths
+    return [frozenset(_flags(entry, source, target, usual, alone=alone, closed=closed)) for entry in entries]
 
 
-def _flags(entry: Entry, source: str, target: str, usual: float) -> list[str]:
-    if not entry.source or not entry.target:
+def _flags(entry: Entry, source: str, target: str, usual: float, *, alone: bool, closed: bool) -> list[str]:
+    if not entry.source or not (entry.target or alone):
         return ["empty"]
     found = []
-    if not may_be(entry.source, source):
+    if not closed and not may_be(entry.source, source):
         found.append("source_language")
+    if alone or closed:
+        return found
     if not may_be(entry.target, target):
         found.append("target_language")
-    if entry.source == entry.target:
+    if entry.source == entry.target and any(map(str.isalpha, entry.source)):
         found.append("copy")
     sources, targets = (len(words.split(side, True)) for side in (entry.source, entry.target))
-    if sources and targets:
-        expected = sources * usual
-        if abs(math.log(targets / expected)) > UNUSUAL and abs(targets - expected) >= FEW:
-            found.append("ratio")
+    expected = sources * usual
+    if sources and targets and abs(math.log(targets / expected)) > UNUSUAL and abs(targets - expected) >= FEW:
+        found.append("ratio")
     return found
 
 
 def may_be(written: str, language: str) -> bool:
-    """Whether a text may be in this language: Chinese is told from other writing."""
+    """Whether a text may be in this language: Chinese is told by its characters, English and French by their commonest words."""
     share = words.chinese_share(written[:1000])
-    return share is None or (share > 0 if language == "zh" else share <= 0.5)
+    if share is not None and (share == 0 if language == "zh" else share > 0.5):
+        return False
+    if language not in COMMON or not any(map(str.isalpha, written)):
+        return True
+    counts = _common(written[:1000])
+    other = max((count for name, count in counts.items() if name != language), default=0)
+    return other < ENOUGH or other < ENOUGH * counts[language]
+
+
+def _common(written: str) -> Counter[str]:
+    """How many of a text's words are common ones of each language."""
+    letters = "".join(character if character.isalpha() else " " for character in unicodedata.normalize("NFC", written).casefold())
+    found = letters.split()
+    return Counter({name: sum(word in common for word in found) for name, common in COMMON.items()})

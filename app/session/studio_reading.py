@@ -1,28 +1,28 @@
 """From files to a study: which of them holds links, which model reads the pairs, in which direction, what looks wrong."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from app.session import limits
 from app.session.loading import damage, known_words, languages, load, models, reads, writes_on
 from app.session.studio_pairs import flags_of, may_be
 from app.session.studio_study import File, Reading, Study, Upload
+from model.alignment import formats
+from model.alignment.choices import Reason, default_with_reason
+from model.alignment.corpus import Settings
+from model.alignment.extract import Choice
+from model.alignment.formats import Entry, FormatError, Pairs, Problem
+from model.alignment.formats.links import Alignments, GoldLinks, read_alignments
 from model.translator import Translator
 
-if TYPE_CHECKING:
-    from model.alignment.corpus import Settings
-    from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
-
+WITHOUT_LINES = ("tmx", "xliff", "srt", "json")  # formats in which a pair is no line
 SAMPLE = 200  # pairs from which the languages are guessed
 # A file of links holds little else: Pharaoh, TsinghuaAligner, NAACL, or GIZA++ with its comment lines.
-_LINKS = re.compile(
-    r"(?:\d+[-p?]\d+|\d+:\d+/[\d.]+)(?:[ \t]+(?:\d+[-p?]\d+|\d+:\d+/[\d.]+))*|\d+[ \t]+\d+[ \t]+\d+(?:[ \t]+[SP])?(?:[ \t]+[\d.]+)?"
-)
+_LINK = r"(?:\d+[-p?]\d+|\d+:\d+/[\d.]+)"
+_LINKS = re.compile(rf"{_LINK}(?:[ \t]+{_LINK})*|\d+[ \t]+\d+[ \t]+\d+(?:[ \t]+[SP])?(?:[ \t]+[\d.]+)?")
 _GIZA = re.compile(r"# Sentence pair \(?\d+")
 
 
@@ -35,10 +35,17 @@ def holds_links(file: File) -> bool:
     return bool(lines) and (bool(_GIZA.match(lines[0])) or all(_LINKS.fullmatch(line) for line in lines))
 
 
-def upload_of(files: Sequence[File], pasted: bool = False) -> Upload:
-    """Files in the order in which they were given, told apart by what they hold."""
-    links = [file for file in files if holds_links(file)] if len(files) > 1 else []
+def upload_of(files: Sequence[File], before: Upload | None = None, *, pasted: bool = False) -> Upload:
+    """Files in the order in which they were given, told apart by what they hold.
+
+    A file of links alone belongs to the pairs that were brought `before`.
+    """
+    links = [file for file in files if holds_links(file)]
     texts = [file for file in files if file not in links]
+    if links and not texts:
+        if before is not None:
+            return before._replace(links=links[0])
+        links, texts = [], links
     return Upload(tuple(texts), links[0] if links else None, " + ".join(file.name for file in texts), pasted)
 
 
@@ -49,9 +56,9 @@ def translators() -> tuple[str, ...]:
 
 def models_for(source: str, target: str, found: tuple[str, str] = ("", "")) -> tuple[str, ...]:
     """The models that may read these pairs, from the languages that the file names, else from how they are written."""
-    if all(found):
-        if named := [name for name in translators() if set(languages(name)) == set(found)]:
-            return tuple(named)
+    named = tuple(name for name in translators() if set(languages(name)) == set(found))
+    if all(found) and named:
+        return named
     return tuple(name for name in translators() if reads(name, source) and may_be(target, languages(name)[1]))
 
 
@@ -64,12 +71,12 @@ def reverse_of(name: str) -> str | None:
 def read(upload: Upload, reading: Reading, model: str = "", settings: Settings | None = None) -> Study:
     """Read pairs and links; `model` is the visitor's, kept where it fits. Raises FormatError where nothing can be read."""
     pairs, entries = _entries(upload, reading, None)
-    chosen = choose_model(entries, pairs.languages, model)
-    if set(pairs.languages) == set(languages(chosen)) and pairs.languages != languages(chosen) and reading.columns is None:
-        pairs, entries = _entries(upload, reading, languages(chosen))
+    chosen = reading.model or choose_model(entries, pairs.languages, model)
+    if set(pairs.languages) == set(languages(chosen)) and pairs.languages != languages(chosen)[:2] and reading.columns is None:
+        pairs, entries = _entries(upload, reading, (languages(chosen)[0], languages(chosen)[1]))
     if reading.swap:
         entries = [replace(entry, source=entry.target, target=entry.source) for entry in entries]
-    links, gold = _gold(upload, reading, entries)
+    links, gold = _gold(upload, reading, pairs, entries)
     problems: list[Problem] = [*pairs.problems, *(links.problems if links else ())]
     return Study(
         upload=upload,
@@ -79,21 +86,37 @@ def read(upload: Upload, reading: Reading, model: str = "", settings: Settings |
         problems=problems,
         model=chosen,
         reverse=reverse_of(chosen),
-        settings=settings or first_settings(chosen, split_punctuation=not any(gold)),
-        languages=languages(chosen)[:2],
+        settings=_settings(chosen, settings, gold),
+        languages=(languages(chosen)[0], languages(chosen)[1]),
         gold=gold,
         links=links,
-        flags=flags_of(entries, chosen),
+        flags=flags_of(entries, chosen, alone=pairs.alone),
     )
 
 
 def first_settings(name: str, *, split_punctuation: bool) -> Settings:
-    """The head that aligns best as the card has measured it; words as the file has them where links came along."""
-    from model.alignment import corpus
+    """The head that aligns best as the card has measured it."""
+    return Settings(choice=default_head(name)[0], split_punctuation=split_punctuation)
 
+
+def default_head(name: str) -> tuple[Choice, Reason]:
+    """Where a model's links are taken from unless somebody chooses, and why there."""
     atlas = load(name)
     assert isinstance(atlas, Translator)
-    return corpus.Settings(choice=corpus.default_choice(atlas), split_punctuation=split_punctuation)
+    return default_with_reason(atlas)
+
+
+def shape_of(name: str) -> tuple[int, int]:
+    """How many decoder layers and heads there are to choose from."""
+    config = load(name).config
+    return config.decoder_layers, config.num_heads
+
+
+def _settings(name: str, before: Settings | None, gold: Sequence[GoldLinks | None]) -> Settings:
+    """Words are those of the file where links came along, which count them; else punctuation is split off."""
+    if any(links is not None for links in gold):
+        return first_settings(name, split_punctuation=False)
+    return first_settings(name, split_punctuation=before.split_punctuation if before else True)
 
 
 def choose_model(entries: Sequence[Entry], found: tuple[str, str], wanted: str) -> str:
@@ -106,13 +129,11 @@ def choose_model(entries: Sequence[Entry], found: tuple[str, str], wanted: str) 
     return next((name for name in fitting if not known_words(name)), next(iter((*fitting, *known)), wanted))
 
 
-def _entries(upload: Upload, reading: Reading, wanted: tuple[str, ...] | None) -> tuple[Pairs, list[Entry]]:
-    from model.alignment import formats
-
+def _entries(upload: Upload, reading: Reading, wanted: tuple[str, str] | None) -> tuple[Pairs, list[Entry]]:
     pairs = formats.read_pairs(
         [file.stream() for file in upload.files],
         format=reading.format,
-        encoding=reading.encoding,
+        encoding=reading.encoding or ("utf-8" if upload.pasted else None),
         columns=reading.columns,
         header=reading.header,
         languages=wanted,
@@ -121,21 +142,47 @@ def _entries(upload: Upload, reading: Reading, wanted: tuple[str, ...] | None) -
     return pairs, list(islice(pairs.entries, limits.MAX_PAIRS))
 
 
-def _gold(upload: Upload, reading: Reading, entries: Sequence[Entry]) -> tuple[Alignments | None, list[GoldLinks | None]]:
-    """The links that came along: in a file of their own, else in a column of the pairs."""
-    from model.alignment import formats
+def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:
+    """The first pair with a letter beyond ASCII under each plausible encoding, to compare: encoding, source, target."""
+    at = next((index for index, entry in enumerate(study.entries) if not (entry.source + entry.target).isascii()), 0)
+    found = []
+    for encoding in study.pairs.encodings[:most]:
+        with suppress(FormatError):
+            _, entries = _entries(study.upload, replace(study.reading, encoding=encoding), None)
+            if entry := next(islice(entries, at, None), None):
+                found.append((encoding, entry.source, entry.target))
+    return found
 
-    file = upload.links
-    if file is None and any(entry.links for entry in entries):
+
+def _gold(
+    upload: Upload, reading: Reading, pairs: Pairs, entries: Sequence[Entry]
+) -> tuple[Alignments | None, list[GoldLinks | None]]:
+    """The links that came along: in a file of their own, else in a column of the pairs."""
+    file, places = upload.links, list(range(len(entries)))
+    if file is not None:
+        places = _places(pairs, entries, file)
+    elif any(entry.links for entry in entries):
         file = File(upload.name, "".join(f"{entry.links}\n" for entry in entries).encode())
     if file is None:
         return None, []
-    links = formats.read_alignments(
-        file.stream(),
-        pairs=[(entry.source, entry.target) for entry in entries],
-        base=reading.base,
-        format=reading.links_format,
-        reverse=reading.reverse_links,
+    rows = [(entries[place].source, entries[place].target) if place is not None else ("", "") for place in places]
+    links = read_alignments(
+        file.stream(), pairs=rows, base=reading.base, format=reading.links_format, reverse=reading.reverse_links
     )
-    gold: list[GoldLinks | None] = list(islice(links.rows, len(entries)))
-    return links, gold + [None] * (len(entries) - len(gold))
+    gold: list[GoldLinks | None] = [None] * len(entries)
+    for place, row in zip(places, links.rows, strict=False):
+        if place is not None:
+            gold[place] = row
+    return links, gold
+
+
+def _places(pairs: Pairs, entries: Sequence[Entry], file: File) -> list[int | None]:
+    """The pair of each row of a file of links: they are in step with the pairs, or else with the lines of their file."""
+    by_line: list[int | None] = []
+    for index, entry in enumerate(entries):
+        by_line += [None] * (entry.line - 1 - pairs.header - len(by_line))
+        by_line.append(index)
+    if len(by_line) == len(entries) or pairs.format in WITHOUT_LINES:
+        return list(range(len(entries)))
+    given = sum(1 for _ in read_alignments(file.stream()).rows)
+    return by_line if abs(given - len(by_line)) < abs(given - len(entries)) else list(range(len(entries)))

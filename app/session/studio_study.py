@@ -1,7 +1,7 @@
 """A study of the Alignment studio: pairs that a visitor brought, how they were read, and what a model made of them.
 
-It lives in the session of its visitor and nowhere else. While the work runs, its thread appends to `results`; a page reads what is
-there. `results` and `reversed` have the order of `entries`.
+It lives in the session of its visitor and nowhere else. While the work runs, its thread appends to `results`; a page reads what
+is there. `results` and `reversed` have the order of `entries`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from model.alignment.corpus import Aligned, Settings, WeightedLink
 from model.alignment.extract import ROWS, Choice
 from model.alignment.pharaoh import Link
 from model.alignment.symmetrize import symmetrize
 
 if TYPE_CHECKING:
-    from model.alignment.corpus import Aligned, Settings
     from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
 
 State = Literal["ready", "waiting", "running", "done", "cancelled", "failed"]
@@ -51,9 +51,11 @@ class Upload(NamedTuple):
 class Reading:
     """What the visitor corrected about the reading of the files; None where it is as found.
 
-    `swap`: the second column (or file) is the source. `base`, `reverse_links`: of the file of links.
+    `model`: the one that was asked for, whatever the pairs look like. `swap`: the second column (or file) is the source. `base`
+    and `reverse_links` are of the file of links.
     """
 
+    model: str | None = None
     format: str | None = None
     encoding: str | None = None
     columns: tuple[int, int] | None = None
@@ -83,7 +85,9 @@ class Study:
     edits: dict[int, GoldLinks] = field(default_factory=dict)
     forward: list[Aligned] = field(default_factory=list)  # as the model gave them
     reversed: list[Aligned] = field(default_factory=list)  # of the reverse model, source and target changed over
-    results: list[Aligned] = field(default_factory=list)  # `forward` with the links of the settings of now
+    results: list[Aligned] = field(
+        default_factory=list
+    )  # `forward`, with the links of the settings of now where that needs no model
     translated: set[int] = field(default_factory=set)  # pairs whose target the model wrote
     state: State = "ready"
     reason: str = ""
@@ -126,6 +130,11 @@ class Study:
             return None
         return (time.monotonic() - self.began) / self.done * (self.total - self.done)
 
+    def flags_at(self, index: int) -> frozenset[str]:
+        """What looks wrong about a pair: see studio_pairs.FLAGS."""
+        failed = index < self.done and self.results[index].problem is not None
+        return self.flags[index] | {"problem"} if failed else self.flags[index]
+
     def gold_of(self, index: int) -> GoldLinks | None:
         """What is taken to be right of a pair: what the visitor linked by hand, else the gold that came along."""
         return self.edits.get(index) or (self.gold[index] if index < len(self.gold) else None)
@@ -145,31 +154,41 @@ class Study:
     def suffices(self, settings: Settings) -> bool:
         """Whether links under these settings can be read off what is there: the best source word of every choice.
 
-        A threshold, norms and another splitting need the model again; so does a symmetrisation without the reverse direction.
+        Norms, another splitting, a new threshold need the model again; so does symmetrisation without the reverse direction.
         """
         computed = self.computed
         if computed is None or self.computed_by != self.model:
             return False
-        same = (computed.measure, computed.split_punctuation) == (settings.measure, settings.split_punctuation)
-        reverse_is_there = settings.symmetrize is None or len(self.reversed) == len(self.results)
-        return same and settings.threshold is None and settings.choice is not None and reverse_is_there
+        if (computed.measure, computed.split_punctuation) != (settings.measure, settings.split_punctuation):
+            return False
+        if settings.threshold is not None:
+            return settings == computed
+        return settings.symmetrize is None or (computed.threshold is None and len(self.reversed) == len(self.forward) > 0)
+
+    def links_follow(self) -> bool:
+        """Whether the links are those of the settings of now, if not the weights and scores (see `stale`)."""
+        return self.suffices(self.settings)
 
     def take(self, forward: list[Aligned], backward: list[Aligned]) -> None:
         """The next results of the work, in order."""
         self.forward.extend(forward)
         self.reversed.extend(backward)
-        self.results.extend(self._linked(index) for index in range(len(self.results), len(self.forward)))
-        self.version += 1
+        self._follow(len(self.results))
 
     def use(self, settings: Settings) -> None:
         """Take these settings; where they need no model, the links follow at once."""
         self.settings = settings
-        if self.suffices(settings) or settings == self.computed:
-            self.results[:] = [self._linked(index) for index in range(len(self.forward))]
+        self._follow(0)
+
+    def _follow(self, begin: int) -> None:
+        if self.suffices(self.settings):
+            self.results[begin:] = [self._linked(index) for index in range(begin, len(self.forward))]
+        else:
+            self.results[begin:] = self.forward[begin:]
         self.version += 1
 
     def change_model(self, name: str, reverse: str | None, settings: Settings, flags: list[frozenset[str]]) -> None:
-        """Let another model align; nothing of what is there says anything of it."""
+        """Let another model align; until it has, what is there is of the one before."""
         self.model, self.reverse, self.flags = name, reverse, flags
         self.use(settings)
 
@@ -183,26 +202,21 @@ class Study:
         self.version += 1
 
     def _linked(self, index: int) -> Aligned:
-        """A result with the links of the settings of now; a link read off by argmax alone has a weight that is not a number."""
-        from model.alignment import corpus
-
-        aligned, settings, computed = self.forward[index], self.settings, self.computed
-        assert computed is not None
+        """A result with the links of the settings of now; of those that are read off by argmax the weight is not known (NaN)."""
+        aligned, settings = self.forward[index], self.settings
+        if settings == self.computed or aligned.problem is not None:
+            return aligned
         assert settings.choice is not None
-        if (settings.choice, settings.threshold) == (computed.choice, computed.threshold):
-            links = {(link.source, link.target): link.weight for link in aligned.links}
-        else:
-            links = dict.fromkeys(best_links(aligned, settings.choice), math.nan)
-        if settings.symmetrize and aligned.problem is None and index < len(self.reversed):
-            backward = {(link.target, link.source): link.weight for link in self.reversed[index].links}
-            joined = symmetrize(set(links), set(backward), settings.symmetrize)
-            links = {link: links.get(link, backward.get(link, math.nan)) for link in joined}
-        return replace(aligned, links=tuple(corpus.WeightedLink(*link, weight) for link, weight in sorted(links.items())))
+        links = best_links(aligned, settings.choice)
+        if settings.symmetrize:
+            backward = {(link.target, link.source) for link in self.reversed[index].links}
+            links = symmetrize(links, backward, settings.symmetrize)
+        return replace(aligned, links=tuple(WeightedLink(*link, math.nan) for link in sorted(links)))
 
 
-def best_links(aligned: Aligned, choice: Choice) -> frozenset[Link]:
+def best_links(aligned: Aligned, choice: Choice) -> set[Link]:
     """The links of one choice: of each target word the source word with the largest weight (see `Aligned.best`)."""
     if aligned.problem is not None:
-        return frozenset()
+        return set()
     best = aligned.best[choice.layer, -1 if choice.head is None else choice.head, ROWS.index(choice.row)]
-    return frozenset((int(source), target) for target, source in enumerate(best) if source >= 0)
+    return {(int(source), target) for target, source in enumerate(best) if source >= 0}

@@ -4,8 +4,6 @@ A thread gives way to everybody else, takes a few pairs at a time, and looks in 
 gone. It holds nothing but the study that it works on.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import threading
@@ -13,13 +11,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from app.session.studio_pairs import flags_of
+from app.session.studio_study import Study
+from model.alignment import corpus
+from model.alignment.corpus import Settings
 from model.translator import Translator
-
-if TYPE_CHECKING:
-    from app.session.studio_study import Study
-    from model.alignment.corpus import Aligned, Settings
 
 NICENESS = 10
 AWAY = 30.0  # seconds after which a session that is not connected is taken to be gone
@@ -108,43 +105,59 @@ class Alignments:
                 self._begin()
 
 
+class _LeftError(Exception):
+    """Nobody waits for this any more."""
+
+
 def work(job: Job, goes_on: Callable[[], bool]) -> bool:
     """Align the pairs of a study in slices, as long as `goes_on()`; whether it came to the end."""
+
+    def between() -> None:
+        if not goes_on():
+            raise _LeftError
+
+    try:
+        _slices(job, between)
+    except _LeftError:
+        return False
+    return True
+
+
+def _slices(job: Job, between: Callable[[], None]) -> None:
     study, settings = job.study, job.study.settings
     begin, size = study.done, FIRST
     study.computed, study.computed_by = settings, study.model
     while begin < study.total:
-        if not goes_on():
-            return False
+        between()
         end = min(begin + size, study.total)
         _translate(job, range(begin, end))
         pairs = [(entry.source, entry.target) for entry in study.entries[begin:end]]
-        forward = list(_aligned(job.atlas, pairs, settings))
-        backward = list(_aligned(job.reverse, [(target, source) for source, target in pairs], settings)) if job.reverse else []
+        forward = list(corpus.align(job.atlas, pairs, settings, job.reverse, window=MOST, between=between))
+        backward = _backward(job, pairs, settings, between) if job.reverse else []
         study.take(list(_numbered(forward, begin)), list(_numbered(backward, begin)))
         begin, size = end, min(2 * size, MOST)
         time.sleep(PAUSE)
-    return True
 
 
-def _aligned(atlas: Translator, pairs: Sequence[tuple[str, str]], settings: Settings) -> Iterator[Aligned]:
-    """One direction by itself: the two are joined afterwards, so that another way of joining needs no model."""
-    from model.alignment import corpus
+def _backward(
+    job: Job, pairs: Sequence[tuple[str, str]], settings: Settings, between: Callable[[], None]
+) -> list[corpus.Aligned]:
+    """The other direction by itself, so that another way of joining the two needs no model."""
+    assert job.reverse is not None
+    alone = replace(settings, choice=None, symmetrize=None)
+    return list(corpus.align(job.reverse, [(target, source) for source, target in pairs], alone, window=MOST, between=between))
 
-    return corpus.align(atlas, pairs, replace(settings, symmetrize=None), window=MOST)
 
-
-def _numbered(aligned: Iterable[Aligned], begin: int) -> Iterator[Aligned]:
+def _numbered(aligned: Iterable[corpus.Aligned], begin: int) -> Iterator[corpus.Aligned]:
     return (replace(one, index=index) for index, one in enumerate(aligned, begin))
 
 
 def _translate(job: Job, indices: range) -> None:
     """Let the model write the targets of sources that came alone."""
-    from model.alignment import corpus
-
     study = job.study
     missing = [index for index in indices if study.alone and not study.entries[index].target]
     written = corpus.translate_missing(job.atlas, [study.entries[index].source for index in missing])
     for index, pair in zip(missing, written, strict=True):
         study.entries[index] = replace(study.entries[index], target=pair.target)
+        study.flags[index] = flags_of([study.entries[index]], study.model)[0]
         study.translated.add(index)

@@ -6,28 +6,71 @@ from types import ModuleType
 import streamlit as st
 
 from app import session
-from app.views import anatomy, html, linked, studio_input, studio_work
-from app.views.anatomy import Anatomy, Section
-from model.alignment.metrics import alignment_error_rate
+from app.views import anatomy, studio_input, studio_list, studio_preview, studio_work
+from app.views.anatomy import Anatomy, Formula, Section
+from model.alignment import confidence, corpus, metrics
 
-PAIR = "pair"
+_MODEL = "studio_model_before"
 
 
 def described() -> Anatomy:
+    """The page with what there is of it: sections for one pair, for heads and for exports need results."""
     found = session.study()
-    sections = []
-    if found is not None and found.results:
-        sections = [
-            Section("studio.pair_title", lambda: _show("studio_pair", found, linked.number(PAIR, range(found.done), 0))),
-            Section("studio.heads_title", lambda: _show("studio_heads", found)),
-            Section("studio.out_title", lambda: _show("studio_out", found)),
-        ]
-    return Anatomy("studio", stage, sections=sections, code=(alignment_error_rate,))
+    _follow_model(found)
+    return Anatomy(
+        "studio",
+        lambda: stage(found),
+        sections=sections(found) if found is not None and found.results else (),
+        formulas=formulas(found) if found is not None and found.results else (),
+        code=(corpus.align, confidence.scores, metrics.Counts),
+    )
 
 
-def stage() -> None:
+def stage(found: session.Study | None) -> None:
+    """What comes in, what was understood, the work and its list."""
     studio_input.show()
-    studio_work.show()
+    if found is not None:
+        studio_preview.show(found)
+        studio_work.show(found)
+
+
+def sections(found: session.Study) -> tuple[Section, ...]:
+    return (
+        Section("studio.pair_title", lambda: _show("studio_pair", found, studio_list.opened(found))),
+        Section("studio.heads_title", lambda: _show("studio_heads", found)),
+        Section("studio.out_title", lambda: _show("studio_out", found)),
+    )
+
+
+def formulas(found: session.Study) -> tuple[Formula, ...]:
+    """The confidence of the pair that is open, in numbers."""
+    aligned = found.results[studio_list.opened(found)]
+    if aligned.problem is not None:
+        return ()
+    scores = aligned.scores
+    parts = (scores.coverage, scores.absentmindedness_rows, scores.absentmindedness_columns)
+    total, percent = f"{scores.confidence:.4f}", f"{scores.confidence_percent:.1f}"
+    general = (
+        r"\text{confidence} = "
+        r"\underbrace{-\frac1J\sum_j \log\Bigl(1+\bigl(1-\sum_i \alpha_{ij}\bigr)^2\Bigr)}_{\text{coverage}}"
+        r"\;\underbrace{-\,\overline{H}_{\text{rows}}}_{\text{rows}}\;\underbrace{-\,\overline{H}_{\text{columns}}}_{\text{columns}}"
+    )
+    numbers = " + ".join(rf"({part:.4f})" for part in parts)
+    share = rf"100\,e^{{-0.05\cdot({total})^2}} = {percent}\,\%"
+    return (Formula(general, rf"{numbers} = {total},\quad {share}", "studio.formula_note", {"number": aligned.index + 1}),)
+
+
+def _follow_model(found: session.Study | None) -> None:
+    """The model of the sidebar, when it is changed there, reads what was brought."""
+    name = session.current().model
+    before, st.session_state[_MODEL] = st.session_state.get(_MODEL, name), name
+    if found is None or before == name or found.model == name or name not in session.translators() or found.under_way:
+        return
+    if found.state == "ready":
+        session.correct_reading(model=name)
+    else:
+        session.put_model(name)
+    st.rerun()
 
 
 def _show(name: str, *given: object) -> None:

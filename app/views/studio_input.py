@@ -1,27 +1,98 @@
-"""What comes in: files, pasted text or a sample, and what was understood of it."""
+"""What comes in: files dragged in, pasted text, or a sample of ours."""
 
 import streamlit as st
 
 from app import session
-from app.text import text
+from app.text import has, text
 from app.views import html
+from model.alignment.formats import Problem
+
+FILES, PASTE, PASTE_TARGET = "studio_files", "studio_paste", "studio_paste_target"
 
 
 def show() -> None:
-    """Draw it: ways in, and below them the preview of what was brought."""
+    """Draw the ways in; folded away once something is there."""
+    found = session.study()
+    if found is None:
+        _refusal()
+        _samples()
+        _ways()
+    else:
+        with st.expander(text("studio.bring_more"), expanded=session.refused_upload() is not None):
+            _refusal()
+            _ways()
+            _samples()
+
+
+def _ways() -> None:
     st.file_uploader(
-        text("studio.drop"), accept_multiple_files=True, key="studio_files", on_change=_take_files, max_upload_size=None
+        text("studio.drop"),
+        accept_multiple_files=True,
+        key=FILES,
+        on_change=_take_files,
+        help=text("studio.drop_help"),
     )
-    st.text_area(text("studio.paste"), key="studio_paste", on_change=_take_text)
+    html.prose("studio.limits", kind="quiet", megabytes=session.MAX_UPLOAD // 1024**2, pairs=f"{session.MAX_PAIRS:,}")
+    names = (text("studio.pasted"), text("studio.pasted_target"))
+    left, right = st.columns(2)
+    with left:
+        st.text_area(text("studio.paste"), key=PASTE, height=110, placeholder=text("studio.paste_placeholder"))
+    with right:
+        st.text_area(
+            text("studio.paste_target"), key=PASTE_TARGET, height=110, placeholder=text("studio.paste_target_placeholder")
+        )
+    st.button(text("studio.paste_read"), key="studio_read", on_click=_take_text, args=names, icon=":material/content_paste_go:")
+
+
+def _samples() -> None:
+    samples = session.study_samples()
+    if not samples:
+        return
+    html.prose("studio.samples", kind="quiet")
+    with st.container(horizontal=True, key="studio_samples"):
+        for sample in samples:
+            st.button(
+                sample.title(session.current().language),
+                key=f"studio_sample_{sample.id}",
+                on_click=_take,
+                args=(sample.upload,),
+                help=sample.look(session.current().language),
+            )
+
+
+def _refusal() -> None:
+    """Why the last upload could not be read at all, and what would read it."""
+    if problem := session.refused_upload():
+        st.html(f'<div class="atlas-notice error" role="alert">{html.sentence("studio.refused")} {problem_html(problem)}</div>')
+        if problem.message.code in ("too_large", "too_many_pairs", "zip_too_large"):
+            html.prose("studio.command", kind="quiet")
+            st.code("python -m model.alignment PAIRS --model en-fr --format pharaoh --output out.align", language="bash")
+
+
+def problem_html(problem: Problem) -> str:
+    """A problem of a file in the language of the page: file, line, what is wrong; text from the file appears literally."""
+    key, values = f"studio_problem.{problem.message.code}", problem.message.values
+    said = html.sentence(key, **values) if has(key) else html.literal(html.Ours(problem.message))
+    place = [html.literal(problem.file)] * bool(problem.file)
+    place += [html.sentence("studio.line", line=f"{problem.line:,}")] * (problem.line is not None)
+    return f"{html.joined(place)}{html.sentence('studio.colon')}{said}" if place else said
 
 
 def _take_files() -> None:
-    files = [session.File(file.name, file.getvalue()) for file in st.session_state["studio_files"]]
+    files = [session.File(file.name, file.getvalue()) for file in st.session_state[FILES]]
+    found = session.study()
     if files:
-        session.begin_study(session.upload_of(files), model=session.current().model)
+        _take(session.upload_of(files, found.upload if found else None))
+    elif found is not None and found.state == "ready":
+        session.end_study()
 
 
-def _take_text() -> None:
-    if written := st.session_state["studio_paste"]:
-        name = text("studio.pasted")
-        session.begin_study(session.upload_of([session.File(name, written.encode())], pasted=True), model=session.current().model)
+def _take_text(*names: str) -> None:
+    written = [st.session_state[PASTE], st.session_state[PASTE_TARGET]]
+    files = [session.File(name, box.encode("utf-8", "replace")) for name, box in zip(names, written, strict=True) if box.strip()]
+    if files:
+        _take(session.upload_of(files, pasted=True))
+
+
+def _take(upload: session.Upload) -> None:
+    session.begin_study(upload, model=session.current().model)

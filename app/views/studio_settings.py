@@ -1,0 +1,108 @@
+"""Where the links of the whole study come from: layer, head, row, measure, threshold, both directions joined."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from app import session
+from app.text import text
+from app.views import html
+from model.alignment.corpus import Settings
+from model.alignment.extract import ROWS, Choice
+from model.alignment.symmetrize import METHODS
+
+MEAN, ALONE = "mean", "alone"
+LOWEST, HIGHEST, USUAL = 0.01, 0.9, 0.2  # of a threshold
+
+
+def show(study: session.Study) -> None:
+    """Draw the box, folded: what is chosen is said in its title."""
+    with st.expander(text("studio.settings", choice=choice_name(study.settings.choice))):
+        html.prose("studio.settings_idea", kind="quiet")
+        _source(study)
+        with st.container(horizontal=True, key="studio_choice", vertical_alignment="bottom"):
+            _widgets(study)
+        if study.reverse is None:
+            html.prose("studio.no_reverse", kind="quiet", model=html.Ours(study.model))
+
+
+def choice_name(choice: Choice | None) -> str:
+    """A choice as the page calls it, layers and heads from 1."""
+    if choice is None:
+        return ""
+    key = "studio.choice_mean" if choice.head is None else "studio.choice_head"
+    return text(key, layer=choice.layer + 1, head=(choice.head or 0) + 1, row=text(f"studio.row_{choice.row}"))
+
+
+def _source(study: session.Study) -> None:
+    """Who chose the head that is used unless the visitor chooses."""
+    choice, reason = session.default_head(study.model)
+    html.prose(f"studio.default_{reason}", kind="quiet", model=html.Ours(study.model), choice=html.Ours(choice_name(choice)))
+
+
+def _widgets(study: session.Study) -> None:
+    layers, heads = session.shape_of(study.model)
+    settings = study.settings
+    choice = settings.choice or session.default_head(study.model)[0]
+
+    def choose(**changes: Any) -> None:
+        session.put_settings(replace(settings, choice=replace(choice, **changes)))
+
+    numbers = [str(head) for head in range(heads)]
+    _select("layer", list(range(layers)), choice.layer, lambda value: choose(layer=value), lambda value: str(value + 1))
+    head = MEAN if choice.head is None else str(choice.head)
+    _select(
+        "head",
+        [*numbers, MEAN],
+        head,
+        lambda value: choose(head=None if value == MEAN else int(value)),
+        lambda value: text("studio.mean") if value == MEAN else str(int(value) + 1),
+    )
+    _select("row", list(ROWS), choice.row, lambda value: choose(row=value), lambda value: text(f"studio.row_{value}"))
+    _select(
+        "measure",
+        ["weights", "norms"],
+        settings.measure,
+        lambda value: session.put_settings(replace(settings, measure=value)),
+        lambda value: text(f"studio.measure_{value}"),
+    )
+    _threshold(settings)
+    if study.reverse is not None:
+        _select(
+            "symmetrize",
+            [ALONE, *METHODS],
+            settings.symmetrize or ALONE,
+            lambda value: session.put_settings(replace(settings, symmetrize=None if value == ALONE else value)),
+            lambda value: (
+                text("studio.one_direction") if value == ALONE else text("studio.joined", method=value, model=study.reverse)
+            ),
+            width=280,
+        )
+
+
+def _threshold(settings: Settings) -> None:
+    def switched() -> None:
+        session.put_settings(replace(settings, threshold=USUAL if st.session_state["studio_threshold_on"] else None))
+
+    st.session_state["studio_threshold_on"] = settings.threshold is not None
+    st.toggle(text("studio.threshold_on"), key="studio_threshold_on", on_change=switched, help=text("studio.threshold_help"))
+    if settings.threshold is not None:
+        st.session_state["studio_threshold"] = settings.threshold
+        st.number_input(
+            text("studio.threshold"),
+            LOWEST,
+            HIGHEST,
+            step=0.05,
+            key="studio_threshold",
+            on_change=lambda: session.put_settings(replace(settings, threshold=st.session_state["studio_threshold"])),
+            width=140,
+        )
+
+
+def _select(name: str, options: list[Any], value: Any, take: Any, shown: Any, width: int = 150) -> None:
+    key = f"studio_{name}"
+    st.session_state[key] = value
+    st.selectbox(
+        text(f"studio.{name}"), options, key=key, format_func=shown, on_change=lambda: take(st.session_state[key]), width=width
+    )

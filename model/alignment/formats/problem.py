@@ -117,6 +117,7 @@ MESSAGES: dict[str, str] = {
     "time.",
     "srt_at_once": "Too many cues are shown at the same time to match them by time; match them by number.",
     # writing
+    "unwritten_format": "Pairs are not written as {given!r}; choose one of {choices}.",
     "bars_in_text": "Pair {pair} has '|||' in its text, which this format uses as its separator; write TSV or JSON instead.",
 }
 

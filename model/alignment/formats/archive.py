@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from typing import BinaryIO
 
 from model.alignment.formats import languages as names
@@ -40,7 +41,14 @@ class Packed(File):
         """A reader of the unpacked bytes, no more of them than the archive announced."""
         return io.BytesIO(b"".join(self.blocks()))
 
+    @cached_property
+    def start(self) -> bytes:
+        """The first unpacked block."""
+        return next(self.blocks(), b"")
+
+    @cached_property
     def size(self) -> int:
+        """The number of unpacked bytes, as the archive announces it."""
         return self.entry.file_size
 
     def blocks(self) -> Iterator[bytes]:
@@ -52,9 +60,6 @@ class Packed(File):
                         yield block
             except _ERRORS as error:
                 raise FormatError.of("bad_zip", file=self.archive.name, reason=str(error)[:80]) from error
-
-    def start(self, size: int = BLOCK) -> bytes:
-        return next(iter(self.blocks()), b"")[:size]
 
 
 def pair_of_files(

@@ -60,7 +60,7 @@ def _lines_or_table(suffix: str, filled: Sequence[str]) -> tuple[str, bool]:
         return "csv", True
     if tabs >= enough or suffix == "tsv":
         return "tsv", True
-    return ("csv", False) if _written_as_csv(filled) else ("lines", not tabs and not bars)
+    return ("csv", False) if filled and _written_as_csv(filled) else ("lines", not tabs and not bars)
 
 
 def _written_as_csv(filled: Sequence[str]) -> bool:

@@ -36,6 +36,7 @@ ENCODINGS = (
     "utf-32-be",
 )
 _BY_CODEC = {codecs.lookup(name).name: name for name in ENCODINGS}
+_GUESSED = [name for name in ENCODINGS if not name.startswith("utf")]
 _ALIASES = {  # to what contains them
     "ascii": "utf-8",
     "utf-8-sig": "utf-8",
@@ -80,7 +81,7 @@ def canonical(name: str, file: str = "") -> str:
 
 def detect(file: File) -> Encoding:
     """The encoding of a whole file, read twice at most."""
-    start = file.start()
+    start = file.start
     for mark, name in MARKS:
         if start.startswith(mark):
             return Encoding((name, *(other for other in ENCODINGS[:5] if other != name)), sure=True)
@@ -182,8 +183,8 @@ def _eight_bit(blocks: Iterable[bytes], start: bytes) -> Encoding:
 
 def _guesses(start: bytes, gb_possible: bool) -> tuple[str, ...]:
     """What a statistical detector says of text that neither rule claims, then what remains possible."""
-    codecs_found = [codecs.lookup(match.encoding).name for match in from_bytes(start)]
-    found = [_BY_CODEC[codec] for codec in codecs_found if codec in _BY_CODEC]
+    matches = from_bytes(start, cp_isolation=_GUESSED)
+    found = [_BY_CODEC[codec] for codec in (codecs.lookup(match.encoding).name for match in matches) if codec in _BY_CODEC]
     rest = ("gb18030", "windows-1252") if gb_possible else ("windows-1252", "gb18030")
     return tuple(dict.fromkeys([*found[:3], *rest]))
 

@@ -2,8 +2,9 @@
 
 import io
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, Protocol, runtime_checkable
+from typing import BinaryIO, Protocol
 
 from model.alignment.formats.pairs import Limits
 from model.alignment.formats.problem import FormatError
@@ -27,7 +28,6 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
 )
 
 
-@runtime_checkable
 class Stream(Protocol):
     """An open binary file, an upload for example. It has a `.name` as well, or goes without."""
 
@@ -62,21 +62,28 @@ class File:
                 raise FormatError.of("no_such_file", file=self.name, reason=reason) from error
         return io.BufferedReader(_Shared(self.given), BLOCK)
 
+    @cached_property
+    def start(self) -> bytes:
+        """The first block of bytes; of a small file all."""
+        with self.open() as stream:
+            return stream.read(BLOCK)
+
+    @cached_property
     def size(self) -> int:
         """The number of bytes."""
+        if len(self.start) < BLOCK:
+            return len(self.start)
         with self.open() as stream:
             return stream.seek(0, io.SEEK_END)
 
     def blocks(self) -> Iterator[bytes]:
         """The bytes, a block at a time."""
-        with self.open() as stream:
-            while block := stream.read(BLOCK):
-                yield block
-
-    def start(self, size: int = BLOCK) -> bytes:
-        """The first bytes."""
-        with self.open() as stream:
-            return stream.read(size)
+        yield self.start
+        if self.size > len(self.start):
+            with self.open() as stream:
+                stream.seek(len(self.start))
+                while block := stream.read(BLOCK):
+                    yield block
 
 
 class Pasted(io.BytesIO):
@@ -94,19 +101,18 @@ def pasted(text: str, name: str = "pasted text") -> BinaryIO:
 
 def files_of(given: Given | Sequence[Given], limits: Limits) -> list[File]:
     """One file or two, none over the limit of bytes; raises FormatError."""
-    several = [given] if isinstance(given, str | Path | Stream) else list(given)
+    several = [given] if isinstance(given, str | Path) or hasattr(given, "read") else list(given)
     if len(several) not in (1, 2):
         raise FormatError.of("how_many_files", given=len(several))
     files = [File(one) for one in several]
     for file in files:
-        size = file.size()
+        size = file.size
         if limits.bytes is not None and size > limits.bytes:
             raise FormatError.of("too_large", file=file.name, given=size, limit=limits.bytes)
         if not size:
             raise FormatError.of("empty_file", file=file.name)
-        start = file.start(16)
         for magic, kind, advice in _KINDS:
-            if start.startswith(magic):
+            if file.start.startswith(magic):
                 raise FormatError.of("not_text", file=file.name, kind=kind, advice=advice)
     return files
 

@@ -77,8 +77,8 @@ def _lines(file: File, encoding: str, problems: list[Problem]) -> Iterator[Recor
 
 def _values(file: File, encoding: str, problems: list[Problem]) -> Iterator[Record]:
     """The values of a file one after the other: those of its outermost list, or those that follow each other without one."""
-    if file.size() > LARGEST:
-        raise FormatError.of("json_large", file=file.name, given=file.size(), limit=LARGEST)
+    if file.size > LARGEST:
+        raise FormatError.of("json_large", file=file.name, given=file.size, limit=LARGEST)
     text = decoder(encoding).decode(b"".join(file.blocks()), final=True).removeprefix("\ufeff")
     if WRONG.search(text):
         line = text.count("\n", 0, WRONG.search(text).start()) + 1  # type: ignore[union-attr]  # just found

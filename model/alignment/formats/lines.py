@@ -21,11 +21,11 @@ def numbered(file: File, encoding: str, problems: list[Problem]) -> Iterator[tup
 
 def sample(file: File, encoding: str, most: int = 1000) -> list[str]:
     """The first lines, for a look at what the file is; of those longer than usual only the beginning of the file."""
-    text = "".join(_texts([file.start()], encoding))
+    text = "".join(_texts([file.start], encoding))
     lines = WRONG.sub("\ufffd", text).split("\n")
     if len(lines) > 1:  # the last one is cut, or empty
         last = lines.pop()
-        if file.size() <= len(file.start()) and last:
+        if file.size <= len(file.start) and last:
             lines.append(last)
     return lines[:most]
 

@@ -81,55 +81,78 @@ def read_pairs(
 
 
 def _one(file: File, format: str | None, request: Request, problems: Problems) -> Pairs:
-    if detection.is_zip(file.start(4)) or format == "zip":
+    if detection.is_zip(file.start) or format == "zip":
         two = archive.pair_of_files(file, request.languages, request.limits, problems)
-        return replace(_lines(two, request, problems), format="zip", files=(file.name,))
-    found = request.encoding_of(file)
-    detected, sure = (format, True) if format else detection.format_of(file, lines.sample(file, found.name))
+        found = request.encoding_of(two[0]), request.encoding_of(two[1])
+        return replace(_lines(two, found, request, problems), format="zip", files=(file.name,))
+    written = request.encoding_of(file)
+    detected, sure = (format, True) if format else detection.format_of(file, lines.sample(file, written.name))
     if detected in ("tmx", "xliff"):
         return _xml(file, detected, request)
     if detected == "srt":
         raise FormatError.of("one_of_two", file=file.name, format="srt")
     open_one = {"lines": _alone, "bars": _bars, "json": _json, "jsonl": _json}.get(detected, _table)
-    pairs = open_one(file, detected, found, request)
+    pairs = open_one(file, detected, written, request)
     return replace(
         pairs,
         format=detected,
-        encoding=found.name,
-        encodings=found.plausible,
+        encoding=written.name,
+        encodings=written.plausible,
         files=(file.name,),
-        sure=pairs.sure and sure and found.sure,
+        sure=pairs.sure and sure and written.sure,
     )
 
 
 def _two(files: tuple[File, File], format: str | None, request: Request, problems: Problems) -> Pairs:
-    found = [request.encoding_of(file) if not detection.is_zip(file.start(4)) else None for file in files]
-    kinds = {
-        "zip" if one is None else detection.format_of(file, lines.sample(file, one.name))[0]
-        for file, one in zip(files, found, strict=True)
-    }
+    if any(detection.is_zip(file.start) for file in files):
+        raise FormatError.of("two_of_one", file=files[0].name, format="zip", given=2)
+    found = request.encoding_of(files[0]), request.encoding_of(files[1])
+    kinds = {detection.format_of(file, lines.sample(file, one.name))[0] for file, one in zip(files, found, strict=True)}
+    single = kinds & {"tmx", "xliff", "json", "jsonl", "anki"} if format is None else {format} - {"lines", "srt"}
+    if single:
+        raise FormatError.of("two_of_one", file=files[0].name, format=min(single), given=2)
     if format == "srt" or (format is None and kinds == {"srt"}):
-        return _subtitles(files, request)
-    single = sorted({format or ""} & set(PAIR_FORMATS) - {"lines"} or kinds & {"zip", "tmx", "xliff", "json", "jsonl", "anki"})
-    if single and format != "lines":
-        raise FormatError.of("two_of_one", file=files[0].name, format=single[0], given=2)
-    return _lines(files, request, problems)
+        return _subtitles(files, found, request)
+    return _lines(files, found, request, problems)
 
 
-def _lines(files: tuple[File, File], request: Request, problems: Problems) -> Pairs:
-    spoken = _languages_of_names(files[0].name, files[1].name)
-    if request.languages and all(spoken) and spoken == _codes(request.languages)[::-1]:
-        files, spoken = (files[1], files[0]), (spoken[1], spoken[0])
-    found = [request.encoding_of(file) for file in files]
+def _lines(files: tuple[File, File], found: tuple[Encoding, Encoding], request: Request, problems: Problems) -> Pairs:
+    files, found, spoken = _in_order(files, found, request.languages)
     both = found[0].name, found[1].name
     parallel.check_counts(files, both, problems)
-    return Pairs(
-        partial(parallel.two_files, files, both),
-        "lines",
-        both[0],
-        (files[0].name, files[1].name),
-        languages=spoken,
-        encodings=found[0].plausible if not found[0].sure or found[1].sure else found[1].plausible,
+    pairs = Pairs(partial(parallel.two_files, files, both), "lines", languages=spoken)
+    return _of_two(pairs, files, found)
+
+
+def _subtitles(files: tuple[File, File], found: tuple[Encoding, Encoding], request: Request) -> Pairs:
+    files, found, spoken = _in_order(files, found, request.languages)
+    both, called = (found[0].name, found[1].name), (files[0].name, files[1].name)
+
+    def read(problems: list[Problem]) -> Iterator[Entry]:
+        with files[0].open() as source, files[1].open() as target:
+            yield from read_srt(source, target, request.match, problems, encodings=both, names=called)
+
+    return _of_two(Pairs(read, "srt", languages=spoken), files, found)
+
+
+def _in_order(
+    files: tuple[File, File], found: tuple[Encoding, Encoding], wanted: Two | None
+) -> tuple[tuple[File, File], tuple[Encoding, Encoding], Two]:
+    """Two files turned round if their names say that they are in the other direction; and their languages."""
+    spoken = _languages_of_names(files[0].name, files[1].name)
+    if wanted and all(spoken) and spoken == _codes(wanted)[::-1]:
+        return (files[1], files[0]), (found[1], found[0]), (spoken[1], spoken[0])
+    return files, found, spoken
+
+
+def _of_two(pairs: Pairs, files: tuple[File, File], found: Sequence[Encoding]) -> Pairs:
+    """What is known of two files; of their encodings those of the one that is in doubt."""
+    doubtful = found[1] if found[0].sure and not found[1].sure else found[0]
+    return replace(
+        pairs,
+        files=(files[0].name, files[1].name),
+        encoding=doubtful.name,
+        encodings=doubtful.plausible,
         sure=found[0].sure and found[1].sure,
     )
 
@@ -166,7 +189,7 @@ def _table(file: File, format: str, found: Encoding, request: Request) -> Pairs:
 
 
 def _xml(file: File, format: str, request: Request) -> Pairs:
-    start = file.start()
+    start = file.start
     declared = markup.declared_encoding(start) if request.encoding is None else encodings.canonical(request.encoding, file.name)
     text = start.decode(declared, "replace")
     if format == "tmx":
@@ -183,28 +206,6 @@ def _xml(file: File, format: str, request: Request) -> Pairs:
 
     plausible = tuple(dict.fromkeys([declared, *encodings.ENCODINGS[:5]]))
     return Pairs(read, format, declared, (file.name,), languages=spoken, encodings=plausible)
-
-
-def _subtitles(files: tuple[File, File], request: Request) -> Pairs:
-    spoken = _languages_of_names(files[0].name, files[1].name)
-    if request.languages and all(spoken) and spoken == _codes(request.languages)[::-1]:
-        files, spoken = (files[1], files[0]), (spoken[1], spoken[0])
-    found = [request.encoding_of(file) for file in files]
-
-    def read(problems: list[Problem]) -> Iterator[Entry]:
-        with files[0].open() as source, files[1].open() as target:
-            both = found[0].name, found[1].name
-            yield from read_srt(source, target, request.match, problems, encodings=both, names=(files[0].name, files[1].name))
-
-    return Pairs(
-        read,
-        "srt",
-        found[0].name,
-        (files[0].name, files[1].name),
-        languages=spoken,
-        encodings=found[0].plausible,
-        sure=found[0].sure and found[1].sure,
-    )
 
 
 def _languages_of_names(first: str, second: str) -> Two:

@@ -11,6 +11,7 @@ import pytest
 
 from app import text
 from app.components import (
+    alignment,
     attention_graph,
     attention_map,
     bars,
@@ -21,10 +22,12 @@ from app.components import (
     mask_painter,
     matrices,
     moments,
+    pair_list,
     two_families,
 )
 
 COMPONENTS = (
+    alignment,
     attention_graph,
     attention_map,
     bars,
@@ -35,6 +38,7 @@ COMPONENTS = (
     mask_painter,
     matrices,
     moments,
+    pair_list,
     two_families,
 )
 ROOT = Path(__file__).resolve().parents[2]

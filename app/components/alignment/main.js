@@ -23,6 +23,9 @@ const VERDICTS = { known: ["found_sure", "found_possible", "missed", "possible",
 addEventListener("beforeunload", event => { if (draftsLeft()) event.preventDefault(); });
 
 class Alignment extends Drawn {
+  editing = false;
+  saving = false;
+
   update({ data, setStateValue, setTriggerValue }) {
     this.send = setTriggerValue;
     this.ask = setStateValue;
@@ -63,10 +66,10 @@ class Alignment extends Drawn {
       made.disabled = index < 0 || index >= header.count;
       return made;
     };
-    const head = element("div", { class: "pair-head" }, this.title, element("div", { class: "tools" }, walk("previous", header.index - 1), walk("next", header.index + 1)));
+    this.unpinner = button({ name: "unpin", label: `✕ ${text.unpin}`, title: text.unpin_hint, className: "action unpin", onPick: () => this.unpin() });
+    const head = element("div", { class: "pair-head" }, this.title, element("div", { class: "tools" }, this.unpinner, walk("previous", header.index - 1), walk("next", header.index + 1)));
     this.text = new TextPanel(this, header);
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.text_hint });
-    this.unpinner = button({ name: "unpin", label: `✕ ${text.unpin}`, title: text.unpin_hint, className: "action unpin", onPick: () => this.unpin() });
     this.views = element("div", { class: "controls" });
     this.switches = element("div", { class: "controls" });
     this.matrix = new MatrixPanel(this, header);
@@ -80,7 +83,7 @@ class Alignment extends Drawn {
     this.table = new TableTwin(text, text.title);
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
     this.figure = element("div", { class: "figure" }, this.views, this.matrix.node, this.ribbon.node, this.legend);
-    this.pair = element("div", { class: "pair" }, element("div", { class: "said" }, this.text.node, this.live, this.unpinner), this.figure);
+    this.pair = element("div", { class: "pair" }, element("div", { class: "said" }, this.text.node, this.live), this.figure);
     this.body = element("div", { class: "body" }, this.pair, this.scores, this.editor.node, this.notes, this.path, this.table.details, exports, element("p", { class: "hint" }, text.link_note));
     this.card = element("section", { class: "card" }, head, this.switches, this.loading, this.body);
     this.root.replaceChildren(this.card);
@@ -135,11 +138,11 @@ class Alignment extends Drawn {
 
   /** All that follows from the links and the gold; the switches stay as they are. */
   follow() {
-    const { header } = this, known = this.draft.known;
+    const { header } = this, { known } = this.draft;
     this.notes.textContent = notesOf(this).join(" ");
     this.scores.textContent = scoresText(this);
     this.entries = VERDICTS[known ? "known" : "unknown"].map(name => ({ verdict: name, label: header.text[`legend_${name}`] }));
-    this.legend.replaceChildren(...this.entries.map(entry => element("span", { class: "entry" }, swatch(this.theme, entry.verdict), entry.label)));
+    this.legend.replaceChildren(...this.entries.map(entry => element("span", { class: "entry" }, swatch(this.theme, entry.verdict, this.state.view), entry.label)));
     this.editor.show();
     this.table.show(this);
     this.paint();
@@ -164,8 +167,8 @@ class Alignment extends Drawn {
     this.text.paint({ map: this.shown.words, links: this.shown.links }, this.focus);
     const said = describe(this);
     if (this.live.textContent !== said) this.live.textContent = said;
-    this.pair.classList.toggle("pinned", Boolean(this.pin));
-    this.pair.classList.toggle("editing", Boolean(this.editing));
+    this.card.classList.toggle("pinned", Boolean(this.pin));
+    this.card.classList.toggle("editing", this.editing);
     const { root, matrix, state } = this;
     Object.assign(root.dataset, { painted: ++this.painted, pair: this.header.index, links: this.shown.links.map(link => link.join("-")).join(" "), editing: this.editing ? "yes" : "no", changed: this.draft.changed ? "yes" : "no" });
     if (state.view === "matrix") Object.assign(root.dataset, { cell: matrix.geometry.cell, corner: `${matrix.geometry.left},${matrix.geometry.top}` });
@@ -277,7 +280,7 @@ class Alignment extends Drawn {
   async export(kind) {
     const { header, state, theme } = this, caption = captionOf(this), name = fileName([header.caption.model, `pair${header.index + 1}`, state.view], kind);
     if (kind === "csv") return save(csvOf(this), name);
-    const inner = this.panel.picture, legend = layoutLegend(theme, this.entries, Math.max(inner.width, 420));
+    const inner = this.panel.picture, legend = layoutLegend(theme, this.entries, Math.max(inner.width, 420), state.view);
     const picture = { width: Math.max(inner.width, legend.width), height: inner.height + 14 + legend.height, draw: surface => {
       inner.draw(surface);
       drawLegend(surface, theme, legend, 0, inner.height + 14);

@@ -6,7 +6,7 @@ import { widthOf } from "./labels.js";
 import { inkOn } from "./theme.js";
 
 const OUTLINED = new Set(["link", "found_sure", "found_possible", "extra"]);
-const SWATCH = 18, TEXT = 12.5, LINE = 24, APART = 18;
+const APART_LINES = 5, SWATCH = 18, TEXT = 12.5, LINE = 24, APART = 18;
 
 export const isLinked = verdict => OUTLINED.has(verdict);
 
@@ -22,14 +22,22 @@ export function drawSign(surface, verdict, x, y, r, colour) {
   for (const way of [1, -1]) surface.path({ points: [[x - r, y - way * r], [x + r, y + way * r]], colour, width: 2.2 });
 }
 
-/** `r` boxes of cells may be wider than tall: a word of several pieces is one box. */
+/** Lines across a box; the colour of its weight stays in sight between them. */
+function hatch(surface, { x, y, w, h }, colour) {
+  for (let along = APART_LINES; along < w + h; along += APART_LINES) {
+    const from = [x + Math.max(0, along - h), y + Math.min(h, along)], to = [x + Math.min(w, along), y + Math.max(0, along - w)];
+    surface.path({ points: [from, to], colour, width: 1, alpha: 0.6 });
+  }
+}
+
+/** A box may be wider than tall: between pieces, a word of several is one box. */
 export function drawCell(surface, theme, verdict, { x, y, w, h }, background) {
-  if (verdict === "missed") surface.hatch({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 });
+  if (verdict === "missed") hatch(surface, { x: x + 1, y: y + 1, w: w - 2, h: h - 2 }, inkOn(background));
   if (isLinked(verdict)) {
     surface.rect({ x: x + 0.5, y: y + 0.5, w: w - 1, h: h - 1, r: 3, stroke: theme.ink, width: 2 });
     surface.rect({ x: x + 2.25, y: y + 2.25, w: w - 4.5, h: h - 4.5, r: 2, stroke: theme.card, width: 1 });
   }
-  drawSign(surface, verdict, x + w / 2, y + h / 2, Math.max(2.5, Math.min(w, h) * 0.2), verdict === "missed" ? theme.ink : inkOn(background));
+  drawSign(surface, verdict, x + w / 2, y + h / 2, Math.max(2.5, Math.min(w, h) * 0.2), inkOn(background));
 }
 
 /** The marks over a matrix that was drawn; `cells` are {verdict, row: [from, to], col: [from, to], share}. */
@@ -44,17 +52,27 @@ export function drawMarks(surface, theme, g, cells, view) {
   });
 }
 
-export function swatch(theme, verdict) {
+function drawSwatch(surface, theme, verdict, x, y, view) {
+  if (view === "matrix") return drawCell(surface, theme, verdict, { x, y, w: SWATCH, h: SWATCH }, colourAt(theme, 0.1));
+  const middle = y + SWATCH / 2, linked = isLinked(verdict);
+  surface.path({ points: [[x, middle], [x + SWATCH, middle]], colour: linked ? theme.target : theme.ink, width: linked ? 5 : 1.6, dash: linked ? [] : [4, 3] });
+  if (verdict === "link") return undefined;
+  surface.rect({ x: x + SWATCH / 2 - 6.5, y: middle - 6.5, w: 13, h: 13, r: 6.5, fill: theme.card });
+  return drawSign(surface, verdict, x + SWATCH / 2, middle, 4, theme.ink);
+}
+
+/** A sample of a mark for the legend of the matrix, or of the ribbon. */
+export function swatch(theme, verdict, view) {
   const canvas = document.createElement("canvas"), surface = new CanvasSurface(canvas, theme);
   canvas.setAttribute("aria-hidden", "true");
   Object.assign(canvas.style, { width: `${SWATCH}px`, height: `${SWATCH}px` });
   surface.begin(SWATCH, SWATCH);
-  drawCell(surface, theme, verdict, { x: 0, y: 0, w: SWATCH, h: SWATCH }, colourAt(theme, 0.1));
+  drawSwatch(surface, theme, verdict, 0, 0, view);
   return canvas;
 }
 
 /** Where the entries {verdict, label} of a legend stand, in lines of `room`. */
-export function layoutLegend(theme, entries, room) {
+export function layoutLegend(theme, entries, room, view) {
   let x = 0, y = 0, width = 0;
   const placed = entries.map(entry => {
     const wide = SWATCH + 7 + widthOf(theme, entry.label, TEXT);
@@ -64,12 +82,12 @@ export function layoutLegend(theme, entries, room) {
     width = Math.max(width, x - APART);
     return at;
   });
-  return { placed, width, height: entries.length ? y + LINE : 0 };
+  return { placed, view, width, height: entries.length ? y + LINE : 0 };
 }
 
-export function drawLegend(surface, theme, { placed }, x, y) {
+export function drawLegend(surface, theme, { placed, view }, x, y) {
   for (const entry of placed) {
-    drawCell(surface, theme, entry.verdict, { x: x + entry.x, y: y + entry.y, w: SWATCH, h: SWATCH }, colourAt(theme, 0.1));
+    drawSwatch(surface, theme, entry.verdict, x + entry.x, y + entry.y, view);
     surface.text({ text: entry.label, x: x + entry.x + SWATCH + 7, y: y + entry.y + SWATCH / 2, size: TEXT, fill: theme.muted });
   }
 }

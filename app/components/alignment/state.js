@@ -3,8 +3,8 @@ import { replaceAddress } from "./address.js";
 import { METHODS } from "./symmetrize.js";
 
 const CHOICES = { view: ["matrix", "ribbon"], unit: ["words", "pieces"], row: ["produced", "read"], second: ["none", "reverse", "axis"], method: METHODS };
-const FIRST = { view: "matrix", unit: "words", second: "none", method: "grow-diag-final-and" };
-const NAMES = ["view", "unit", "layer", "head", "row", "measure", "threshold", "second", "method"];
+const FIRST = { view: "matrix", unit: "words", layer: 0, head: "mean", row: "produced", measure: "weights", threshold: null, second: "none", method: "grow-diag-final-and" };
+const NAMES = Object.keys(FIRST);
 
 let chosen = null; // in this tab, for the same study
 
@@ -32,7 +32,7 @@ export function readState(header, current) {
   for (const name of NAMES) {
     const written = url.has(name) ? url.get(name) : undefined;
     const candidates = current && !same ? [first[name]] : [current?.[name], written, same ? chosen.state[name] : undefined, first[name]];
-    state[name] = candidates.map(value => valid(name, value, header)).find(value => value !== undefined) ?? { threshold: null, second: "none", head: "mean", layer: 0 }[name] ?? CHOICES[name]?.[0] ?? header.measures[0];
+    state[name] = [...candidates, FIRST[name]].map(value => valid(name, value, header)).find(value => value !== undefined);
   }
   if (current && !same) Object.assign(state, { view: current.view, unit: current.unit });
   chosen = { asked, state };

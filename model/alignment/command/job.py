@@ -1,0 +1,190 @@
+"""What the command line needs before the first pair: models, input, where links come from; all of it checked."""
+
+import argparse
+import hashlib
+import io
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from model.alignment.choices import default_with_reason
+from model.alignment.command.options import UsageError
+from model.alignment.corpus import BATCH_TOKENS, WINDOW, Settings, checked_choice
+from model.alignment.extract import Choice
+from model.alignment.formats import Pair, Pairs, read_alignments, read_pairs
+from model.alignment.formats.links import Alignments
+from model.checkpoint import SHIPPED, available, load_card
+from model.translator import Translator, load
+
+A_LINE_A_PAIR = ("lines", "tsv", "bars")
+ON_CUDA = 16384  # tokens of a batch
+
+REASONS = {
+    "chosen": "which aligned best on gold links, says its card",
+    "exact": "which aligned best, says its card",
+    "guided": "which was guided by links in training, says its card",
+    "middle": "the mean of the middle layer, as its card names none",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that is needed to align, and in words what links are made of."""
+
+    atlas: Translator
+    reverse: Translator | None
+    settings: Settings
+    pairs: Pairs
+    gold: Alignments | None
+    batch_tokens: int
+    window: int
+    about: str
+    fingerprint: dict[str, Any]
+
+    def rows(self) -> Iterator[Pair]:
+        """The pairs from the beginning; a line that could not be read is an empty pair, where each line is one."""
+        return self.pairs.in_step if self.pairs.format in A_LINE_A_PAIR else self.pairs.rows
+
+
+@dataclass(frozen=True)
+class InStep:
+    """The pairs of a job for those who go through them more than once."""
+
+    pairs: Pairs
+
+    @property
+    def rows(self) -> Iterator[Pair]:
+        return self.pairs.in_step if self.pairs.format in A_LINE_A_PAIR else self.pairs.rows
+
+
+class Spooled:
+    """Standard input, kept in a temporary file so that it can be read again: to find its format, to count, to go on."""
+
+    name = "standard input"
+
+    def __init__(self) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the command
+        while block := sys.stdin.buffer.read(1 << 20):
+            self.file.write(block)
+
+    def read(self, size: int = -1, /) -> bytes:
+        return self.file.read(size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self.file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self.file.tell()
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Models loaded and input understood; raises UsageError, FormatError, CheckpointError, OSError or ValueError."""
+    torch.set_num_threads(options.threads)
+    atlas = translator(options.model, options.device)
+    reverse, method = _other_direction(options, atlas)
+    settings = Settings(_choice(options), options.measure, options.threshold, method, options.split_punctuation)
+    about = _about(atlas, reverse, settings)
+    given = [Spooled() if name == "-" else Path(name) for name in options.pairs]
+    header = None if options.header is None else options.header == "yes"
+    columns = None if options.columns is None else tuple(_column(name) for name in options.columns)
+    pairs = read_pairs(
+        given[0] if len(given) == 1 else given,
+        options.input_format,
+        options.encoding,
+        columns,
+        header,
+        languages=tuple(options.languages) if options.languages else languages(atlas.card),
+    )
+    gold = None
+    if options.gold:
+        # A split of punctuation that is not the file's own cannot be checked against it.
+        gold = read_alignments(Path(options.gold), None if options.split_punctuation else InStep(pairs))
+    batch_tokens = options.batch_tokens or (ON_CUDA if atlas.device.type == "cuda" else BATCH_TOKENS)
+    fingerprint = {
+        "input": [_digest(one) for one in given],
+        "options": {name: value for name, value in vars(options).items() if name not in _FREE},
+    }
+    return Job(atlas, reverse, settings, pairs, gold, batch_tokens, max(WINDOW, batch_tokens // 8), about, fingerprint)
+
+
+# Options that may differ between a run and the one that goes on with it.
+_FREE = ("resume", "quiet", "threads", "device", "batch_tokens", "output", "pairs")
+
+
+def translator(name: str, device: str) -> Translator:
+    """A shipped model by its name, or one in a folder."""
+    if name not in available() and not Path(name).is_dir():
+        raise UsageError(f"there is no model {name}; shipped are: {', '.join(available())}; or give a folder that holds one")
+    atlas = load(name if name in available() else Path(name), device)
+    checked_choice(atlas, None)
+    assert isinstance(atlas, Translator)
+    return atlas
+
+
+def languages(card: Any) -> tuple[str, str] | None:
+    """Source and target of a model, as its card says."""
+    named = card.get("languages", card)
+    found = named.get("source"), named.get("target")
+    return (str(found[0]), str(found[1])) if all(found) else None
+
+
+def _other_direction(options: argparse.Namespace, atlas: Translator) -> tuple[Translator | None, str | None]:
+    """The reverse model and the method, if links are to be symmetrised."""
+    if options.reverse is None and options.symmetrize is None:
+        return None, None
+    name = options.reverse or "auto"
+    if name == "auto":
+        wanted = languages(atlas.card)
+        fitting = [one for one in available() if wanted and languages(load_card(SHIPPED / one)) == wanted[::-1]]
+        if not fitting:
+            direction = f"from {wanted[1]} to {wanted[0]}" if wanted else f"as reverse of {atlas.name}, whose card names none"
+            raise UsageError(f"no shipped model translates {direction}; name one with --reverse")
+        name = min(fitting, key=len)  # en-fr rather than a variant of it
+    return translator(name, options.device), options.symmetrize or "grow-diag-final-and"
+
+
+def _choice(options: argparse.Namespace) -> Choice | None:
+    if options.layer is None:
+        return None
+    return Choice(options.layer, None if options.head == "mean" else int(options.head), options.row)
+
+
+def _about(atlas: Translator, reverse: Translator | None, settings: Settings) -> str:
+    """Where links come from, for the one who waits for them."""
+    choice, reason = (settings.choice, "as asked") if settings.choice else _default(atlas)
+    checked_choice(atlas, choice)
+    parts = [f"{'argmax' if settings.threshold is None else f'all above {settings.threshold:g}'} of {settings.measure}"]
+    parts.append(f"{_named(choice)} of {atlas.name} (from 0; {reason})")
+    if reverse is not None:
+        other, why = _default(reverse)
+        parts.append(f"{settings.symmetrize} with {_named(other)} of {reverse.name} ({why})")
+    return ", ".join(parts)
+
+
+def _default(atlas: Translator) -> tuple[Choice, str]:
+    choice, reason = default_with_reason(atlas)
+    return choice, REASONS[reason]
+
+
+def _named(choice: Choice) -> str:
+    return f"layer {choice.layer}, head {'mean' if choice.head is None else choice.head}, row {choice.row}"
+
+
+def _column(name: str) -> int | str:
+    return int(name) if name.isdecimal() else name
+
+
+def _digest(given: Path | Spooled) -> str:
+    """Name and content of an input; of a long one its length and beginning."""
+    if isinstance(given, Path):
+        with given.open("rb") as file:
+            start, size = file.read(1 << 20), file.seek(0, io.SEEK_END)
+    else:
+        given.seek(0)
+        start, size = given.read(1 << 20), given.seek(0, io.SEEK_END)
+    return f"{given.name} {size} {hashlib.sha256(start).hexdigest()}"

@@ -233,7 +233,7 @@ def _learn(
     except statistical.StoppedError:
         rival.state = "cancelled"
     except Exception as error:  # told on the page; its traceback belongs in the log of the server
-        logger.exception("a statistical aligner failed")
+        logger.exception("%s failed", rival.name)
         rival.state, rival.reason = "failed", f"{type(error).__name__}: {error}"[:300]
     finally:
         slot.release()

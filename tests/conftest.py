@@ -1,25 +1,36 @@
-"""What holds for every test: the shapes written on signatures are checked, and chance is seeded.
+"""What holds for every test: chance is seeded; and where a model is tested, the shapes written on signatures are checked.
 
 `JAXTYPING_DISABLE=1 make test` runs without the shape checks (and is then a little faster).
 """
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import hypothesis
 import jaxtyping
 import pytest
 
+from tests import shapes
+
 if not jaxtyping.config.jaxtyping_disable:
     # Before anything imports model: its functions are then compiled with their annotations checked at each call.
-    # An int is welcome where a float is written, as mypy and PEP 484 have it.
-    shape_checks = jaxtyping.install_import_hook("model", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+    shape_checks = jaxtyping.install_import_hook("model", f"{shapes.__name__}.checked")
 
 import torch
 
 hypothesis.settings.register_profile("here", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shapes_where_models_are_tested(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The tests of the app run the same functions, with what tests/model has seen checked: there it would only take time."""
+    wanted = {"model", "alignment"} & set(request.path.parts[-3:])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jaxtyping.config, "jaxtyping_disable", jaxtyping.config.jaxtyping_disable or not wanted)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

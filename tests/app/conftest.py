@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import model.checkpoint
@@ -20,6 +21,12 @@ from tests.model import tiny
 
 MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"
 OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every AppTest looks through all installed packages for components; ours are our own. It takes a quarter of a second."""
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
 
 
 @pytest.fixture(autouse=True)

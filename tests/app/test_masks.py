@@ -3,7 +3,6 @@
 import re
 from html import unescape
 
-import jaxtyping
 import numpy as np
 import pytest
 import torch
@@ -174,7 +173,6 @@ def test_padding_changes_nothing_unless_it_is_forgotten(open_app: OpenApp) -> No
 
 
 def test_the_decoder_without_its_mask_and_one_that_learned_to_cheat(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # decoding repeats every step many times
     app = open_app("masks", lang="en", model="en-fr", text="I love you.")
     app.button(key="masks_measure").click().run()
     table = {row[0]: row[1:] for row in rows_of(app, "The loss is over the")}

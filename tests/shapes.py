@@ -1,0 +1,19 @@
+"""Checks the shapes and types on signatures: what jaxtyping's import hook puts on every function of `model` in the tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+from beartype import BeartypeConf, beartype
+
+TOWER = BeartypeConf(is_pep484_tower=True)  # an int is welcome where a float is written, as mypy and PEP 484 have it
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """beartype, which jaxtyping asks twice: for the arguments, and for those together with the result.
+
+    The sizes that the arguments had are still known the second time, so that the result alone is looked at.
+    """
+    hints = function.__annotations__
+    if hints.get("return", Any) is not Any:
+        function.__annotations__ = {"return": hints["return"]}
+    return beartype(function, conf=TOWER)

@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from model.alignment.formats.pairs import Limits
 from model.alignment.formats.problem import FormatError
@@ -28,6 +28,7 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
 )
 
 
+@runtime_checkable
 class Stream(Protocol):
     """An open binary file, an upload for example. It has a `.name` as well, or goes without."""
 

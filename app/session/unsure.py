@@ -22,10 +22,18 @@ def doubts(selection: Selection) -> list[Remark]:
         found.append(Remark("doubt.repeats", {"piece": again[0], "count": again[1]}))
     if isinstance(atlas, LanguageModel):  # many continuations are right: to be unsure of the next word is no mistake
         return found
-    sources = tuple(example.source for example in examples(selection.model, texts.DEFAULT_LANGUAGE))
-    usual = measured_model(doubt.usual, selection.model, sources) if sources else 0.0
+    usual = usual_of(selection.model)
     limit, nats = doubt.FACTOR * usual, doubt.nats(own.log_probabilities)
     if usual and nats >= limit:
         numbers = {"nats": round(nats, 2), "usual": round(usual, 2), "limit": round(limit, 2), "factor": doubt.FACTOR}
         found.append(Remark("doubt.unsure", numbers))
     return found
+
+
+def usual_of(name: str) -> float:
+    """What `doubt.usual` finds in a model's examples, as its card says or, of a visitor's own, measured; 0 without examples."""
+    told = load(name).card.get("doubt")
+    if told:
+        return float(told["usual"])
+    sources = tuple(example.source for example in examples(name, texts.DEFAULT_LANGUAGE))
+    return measured_model(doubt.usual, name, sources) if sources else 0.0

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -77,12 +78,15 @@ def kind(tokenizer: Tokenizer) -> Kind:
     return "bpe" if _rules(tokenizer)["type"] == "BPE" else "characters"
 
 
+@lru_cache(maxsize=16)
 def merge_ranks(tokenizer: Tokenizer) -> Mapping[tuple[str, str], int]:
     """Every merge of two pieces with its rank: 0 was learned first and is applied first. Empty without merges."""
     return {(left, right): rank for rank, (left, right) in enumerate(_rules(tokenizer).get("merges", ()))}
 
 
+@lru_cache(maxsize=16)
 def _rules(tokenizer: Tokenizer) -> dict[str, Any]:
+    """As its library writes it down; read once, since that takes a tenth of a second."""
     rules: dict[str, Any] = json.loads(tokenizer.engine.to_str())["model"]
     return rules
 

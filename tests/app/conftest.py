@@ -15,7 +15,7 @@ import model.checkpoint
 import model.decoding
 import model.translator
 from app import session, text
-from app.session import computed, unsure
+from app.session import computed
 from model.translator import Translator
 from tests.model import tiny
 
@@ -33,18 +33,6 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def english() -> None:
     """AppTest formats the options of a widget in the test's own thread, in whatever language that speaks."""
     text.use("en")
-
-
-@pytest.fixture
-def doubting() -> None:
-    """For tests of what a model's own numbers say against it: asked for by name, it lets `unmeasured` pass."""
-
-
-@pytest.fixture(autouse=True)
-def unmeasured(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is usual of a model is measured on all of its examples, seconds for each model; here only where it is the question."""
-    if "doubting" not in request.fixturenames:
-        monkeypatch.setattr(unsure, "examples", lambda *_: ())
 
 
 @pytest.fixture

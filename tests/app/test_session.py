@@ -183,23 +183,27 @@ def test_examples_are_many_different_and_within_what_the_model_learned(name: str
         assert session.remarks(atlas, example.source) == []
 
 
-@pytest.mark.usefixtures("doubting")
-def test_doubts_are_told_with_the_numbers_and_the_threshold_that_they_come_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = session.examples("en-fr", "en")[:3]  # the more, the longer it takes
-    monkeypatch.setattr("app.session.unsure.examples", lambda *_: few)
+def test_doubts_are_told_with_the_numbers_and_the_threshold_that_they_come_from() -> None:
     sure, unsure = (session.Selection("en", "en-fr", text) for text in ("I love you.", "Can a zorglub dance the flumpo?"))
     assert session.doubts(sure) == []
     (remark,) = session.doubts(unsure)
     own = session.translation("en-fr", unsure.text)
-    means = sorted(-each.score / len(each.produced) for each in (session.translation("en-fr", example.source) for example in few))
-    middle = len(means) // 2
-    usual = means[middle] if len(means) % 2 else (means[middle - 1] + means[middle]) / 2
+    usual = session.load("en-fr").card["doubt"]["usual"]
     assert remark.values["nats"] == round(-own.score / len(own.produced), 2)
     assert remark.values["usual"] == round(usual, 2)
     assert remark.values["limit"] == round(2 * usual, 2)
     assert -own.score / len(own.produced) >= 2 * usual
     assert session.doubts(session.Selection("en", "en-fr", unsure.text, "Bonjour.")) == []  # nobody's doubt but the writer's
     assert session.doubts(session.Selection("en", "en-fr", "  ")) == []
+
+
+def test_what_is_usual_stands_on_the_card_as_measured_on_the_examples() -> None:
+    atlas = session.load("toy")
+    sources = [example.source for example in session.examples("toy", "en")]
+    means = sorted(-each.score / len(each.produced) for each in map(atlas.translate, sources))  # type: ignore[union-attr]
+    assert atlas.card["doubt"]["sentences"] == len(means) == 6
+    assert atlas.card["doubt"]["usual"] == pytest.approx((means[2] + means[3]) / 2, abs=6e-5)
+    assert all("doubt" in session.load(name).card for name in session.models())
 
 
 class TestASmallLanguage:

@@ -3,7 +3,6 @@
 import io
 import re
 import shutil
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from app import session
 from app.components.moments import unpack
 from app.session.training import _trainings
 from app.session.trainings import AWAY, PATIENCE, Trainings, reason
-from model.practice.__main__ import STOP
+from model.practice.__main__ import STOP, main
 from model.practice.order import Order
 from tests.app.conftest import OpenApp, said
 
@@ -155,7 +154,16 @@ def chosen(app: AppTest) -> str:
     return name[0] if isinstance(name, list) else name
 
 
-def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenApp) -> None:
+def at_once(order: Order, folder: Path) -> Fake:
+    """Trains here and now; a process of its own is begun, stopped and begun again in tests/browser/test_training_live.py."""
+    main(["--output", str(folder), "--quiet", *order.words()])
+    ended = Fake()
+    ended.code = 0
+    return ended
+
+
+def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_trainings(), "start", at_once)
     app = open_app(
         "training", model="toy", lang="en", train_task="copy", train_d_model="16", train_num_heads="2", train_layers="1",
         train_steps="10", train_without="mask,nonsense",
@@ -165,10 +173,6 @@ def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenA
     assert header["links"] == [[1, 1], [2, 0], [3, 5], [5, 3]]
     assert any("--task copy" in code.value and "--without mask" in code.value for code in app.code)
     app.button(key="training_begin").click().run()
-    end = time.monotonic() + 120
-    while any(job.process for job in _trainings().jobs.values()) and time.monotonic() < end:
-        time.sleep(0.1)
-    app.run()
     assert "Done: 10 updates" in said(app)
     (header,) = maps(app, "trained")
     assert header["steps"][-1] == 10  # type: ignore[index]

@@ -70,8 +70,8 @@ def words(pieces: np.ndarray, row: str) -> np.ndarray:
     return np.stack([summed[rows == word].mean(axis=0) for word in range(4)])
 
 
-def links(map_: np.ndarray, threshold: float | None = None) -> set[tuple[int, int]]:
-    """(source, target): of each row the largest column unless it is the end token, or all above the threshold."""
+def links(map_: np.ndarray, threshold: float | None = None, words: int = 5) -> set[tuple[int, int]]:
+    """(column, row) of a map: of each row the largest column unless that is the end token, or all above the threshold."""
     if threshold is not None:
-        return {(int(i), int(j)) for j, i in np.argwhere(map_[:, :5] > threshold)}
-    return {(int(i), j) for j, i in enumerate(map_.argmax(axis=1)) if i < 5}
+        return {(int(i), int(j)) for j, i in np.argwhere(map_[:, :words] > threshold)}
+    return {(int(i), j) for j, i in enumerate(map_.argmax(axis=1)) if i < words}

@@ -36,7 +36,9 @@ export function hypothesis({ header, backward, columns }, state, map) {
   return symmetrize(forward, linksOf(other, targets, threshold).map(([target, source]) => [source, target]), method);
 }
 
-export const SURE = 2, POSSIBLE = 1, NONE = 0;
+export const SURE = 2;
+export const POSSIBLE = 1;
+export const NONE = 0;
 
 /** What a link or a gold cell is: a word for each of the five cases, null for a cell that is neither. */
 export function verdict(linked, gold, known) {

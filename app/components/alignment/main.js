@@ -30,7 +30,9 @@ class Alignment extends Drawn {
     this.send = setTriggerValue;
     this.ask = setStateValue;
     const payload = decode(data), { header } = payload;
-    this.receive(payload, header.digest === this.header?.digest);
+    const same = header.digest === this.header?.digest;
+    if (same && this.saving) { this.saving = false; this.editor.show(); } // refused as before
+    this.receive(payload, same);
   }
 
   open(payload) {
@@ -45,8 +47,8 @@ class Alignment extends Drawn {
     this.saving = false;
     this.justSaved = wasSaving && !this.draft.changed && !header.refused;
     if (!same) this.reset();
-    if (!same || text !== this.said) this.build();
-    this.said = text;
+    if (!same || text !== this.labels) this.build();
+    this.labels = text;
     this.write();
   }
 
@@ -83,8 +85,10 @@ class Alignment extends Drawn {
     this.table = new TableTwin(text, text.title);
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
     this.figure = element("div", { class: "figure" }, this.views, this.matrix.node, this.ribbon.node, this.legend);
-    this.pair = element("div", { class: "pair" }, element("div", { class: "said" }, this.text.node, this.live), this.figure);
-    this.body = element("div", { class: "body" }, this.pair, this.scores, this.editor.node, this.notes, this.path, this.table.details, exports, element("p", { class: "hint" }, text.link_note));
+    this.said = element("div", { class: "said" }, this.text.node, this.live);
+    this.rest = element("div", { class: "rest" }, this.scores, this.editor.node, this.notes, this.path);
+    this.pair = element("div", { class: "pair" }, this.said, this.figure);
+    this.body = element("div", { class: "body" }, this.pair, this.rest, this.table.details, exports, element("p", { class: "hint" }, text.link_note));
     this.card = element("section", { class: "card" }, head, this.switches, this.loading, this.body);
     this.root.replaceChildren(this.card);
     this.root.setAttribute("role", "group");
@@ -155,6 +159,7 @@ class Alignment extends Drawn {
     this.ribbon.node.hidden = matrix;
     const wanted = matrix && inner >= BESIDE ? Math.ceil(this.matrix.measure(most).width) : Infinity, beside = wanted <= most, room = beside ? Math.max(wanted + 2, 380) : inner;
     this.pair.classList.toggle("beside", beside);
+    if (beside !== (this.rest.parentNode === this.said)) beside ? this.said.append(this.rest) : this.pair.after(this.rest);
     this.pair.style.setProperty("--text-room", `${inner - room - BETWEEN}px`);
     this.panel = matrix ? this.matrix : this.ribbon;
     this.panel.fit(room);

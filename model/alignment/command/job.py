@@ -91,7 +91,7 @@ def prepare(options: argparse.Namespace) -> Job:
     about = _about(atlas, reverse, settings)
     given = [Spooled() if name == "-" else Path(name) for name in options.pairs]
     header = None if options.header is None else options.header == "yes"
-    columns = None if options.columns is None else tuple(_column(name) for name in options.columns)
+    columns = None if options.columns is None else (_column(options.columns[0]), _column(options.columns[1]))
     pairs = read_pairs(
         given[0] if len(given) == 1 else given,
         options.input_format,

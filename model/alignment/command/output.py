@@ -10,7 +10,7 @@ from model.alignment.command.options import UsageError
 from model.alignment.command.tally import Tally
 from model.alignment.corpus import Aligned
 
-SECONDS = 1.0  # between two notes of how far it is: at most so much is done again after a kill
+SECONDS, PAIRS = 1.0, 64  # between two notes of how far it is: at most so much is done again after a kill
 
 Lines = Callable[[Iterable[Aligned], int], Iterator[str]]
 """The lines of pairs from the pair of that number (from 1) on."""
@@ -51,17 +51,18 @@ class Output:
         self.progress.unlink(missing_ok=True)
 
     def _counted(self, rows: Iterator[Aligned], file: BinaryIO, count: Count) -> Iterator[Aligned]:
-        """The rows as they are taken, and how far the file is right: all lines of the rows before the one that is taken."""
-        last = time.monotonic()
+        """The rows as they are taken, noting how far the file is right: all lines of the rows before the one that is taken."""
+        last, since = time.monotonic(), 0
         for row in rows:
-            if time.monotonic() - last > SECONDS:
-                self._note(file)
-                last = time.monotonic()
             before, self.tally = self.tally, count(self.tally, row)
             yield row
             whole = before if self.delayed else self.tally
             if whole.pairs:
                 self.right = whole, file.tell()
+            since += 1
+            if since == PAIRS or time.monotonic() - last > SECONDS:
+                self._note(file)
+                last, since = time.monotonic(), 0
 
     def _note(self, file: BinaryIO) -> None:
         """Say how far the file is right; put in place at once, so that a kill leaves the old note or the new one."""

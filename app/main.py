@@ -17,11 +17,12 @@ st.set_page_config(page_title=text("app.name"), page_icon=str(Path(root) / "asse
 st.html(Path(__file__).parent / "views" / "style.css")
 
 translate = st.Page("views/translate.py", title=text("translate.title"), url_path="translate", default=True)
+studio = st.Page("views/studio.py", title=text("studio.title"), url_path="studio")  # works on files, not on the sentence
 pages = {
     "": [translate],
     "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in anatomy.ORDER[1:-1]],
-    "nav.work": [st.Page("views/studio.py", title=text("studio.title"), url_path="studio")],
+    "nav.work": [studio],
 }
 page = st.navigation([member for group in pages.values() for member in group], position="hidden")
-sidebar.show(selection, pages, editable=page is not translate)
+sidebar.show(selection, pages, editable=page is not translate, sentence=page is not studio)
 page.run()

@@ -14,8 +14,7 @@ from app.session.studio_study import Reading, Study, Upload
 from app.session.studio_work import Alignments, Job
 from app.session.training import is_here, owner
 from model.alignment.corpus import Settings
-from model.alignment.formats import FormatError, Problem
-from model.alignment.formats.links import GoldLinks
+from model.alignment.formats import FormatError, GoldLinks, Problem
 from model.translator import Translator
 
 _STUDY, _REFUSED = "atlas_study", "atlas_study_refused"

@@ -17,9 +17,16 @@ CHINESE = 1.5  # Chinese characters and marks for each word of English
 ENOUGH = 3  # common words of another language, with this many times fewer of its own, before a language is doubted
 
 # Words that stand in every other sentence of a language and mean nothing, or something else, in the others.
-_ENGLISH = "the and is are was of to you he she it they that this my his her we have not with for i"
-_FRENCH = "le la les et est sont de des du un une je vous il elle ils que qui ce cette mon ma son sa nous pas dans l d"
-COMMON = {"en": frozenset(_ENGLISH.split(" ")), "fr": frozenset(_FRENCH.split(" "))}
+COMMON = {
+    "en": frozenset((
+        "the", "and", "is", "are", "was", "of", "to", "you", "he", "she", "it", "they",
+        "that", "this", "my", "his", "her", "we", "have", "not", "with", "for", "i",
+    )),
+    "fr": frozenset((
+        "le", "la", "les", "et", "est", "sont", "de", "des", "du", "un", "une", "je", "vous", "il",
+        "elle", "ils", "que", "qui", "ce", "cette", "mon", "ma", "son", "sa", "nous", "pas", "dans", "l", "d",
+    )),
+}  # fmt: skip
 
 
 def flags_of(entries: Sequence[Entry], name: str, *, alone: bool = False) -> list[frozenset[str]]:

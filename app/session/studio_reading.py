@@ -14,8 +14,7 @@ from model.alignment import formats
 from model.alignment.choices import Reason, default_with_reason
 from model.alignment.corpus import Settings
 from model.alignment.extract import Choice
-from model.alignment.formats import Entry, FormatError, Pairs, Problem
-from model.alignment.formats.links import Alignments, GoldLinks, read_alignments
+from model.alignment.formats import Alignments, Entry, FormatError, GoldLinks, Pairs, Problem, read_alignments
 from model.translator import Translator
 
 WITHOUT_LINES = ("tmx", "xliff", "srt", "json")  # formats in which a pair is no line
@@ -76,8 +75,13 @@ def read(upload: Upload, reading: Reading, model: str = "", settings: Settings |
         pairs, entries = _entries(upload, reading, (languages(chosen)[0], languages(chosen)[1]))
     if reading.swap:
         entries = [replace(entry, source=entry.target, target=entry.source) for entry in entries]
-    links, gold = _gold(upload, reading, pairs, entries)
-    problems: list[Problem] = [*pairs.problems, *(links.problems if links else ())]
+    problems: list[Problem] = [*pairs.problems]
+    links, gold = None, []
+    try:
+        links, gold = _gold(upload, reading, pairs, entries)
+    except FormatError as error:  # the pairs can be read without them
+        problems.append(error.problem)
+    problems += links.problems if links else ()
     return Study(
         upload=upload,
         reading=reading,
@@ -137,6 +141,7 @@ def _entries(upload: Upload, reading: Reading, wanted: tuple[str, str] | None) -
         columns=reading.columns,
         header=reading.header,
         languages=wanted,
+        match=reading.match,
         limits=formats.Limits(limits.MAX_UPLOAD, limits.MAX_PAIRS),
     )
     return pairs, list(islice(pairs.entries, limits.MAX_PAIRS))
@@ -160,6 +165,8 @@ def _gold(
     """The links that came along: in a file of their own, else in a column of the pairs."""
     file, places = upload.links, list(range(len(entries)))
     if file is not None:
+        if len(file.content) > limits.MAX_UPLOAD:
+            raise FormatError.of("too_large", file=file.name, given=len(file.content), limit=limits.MAX_UPLOAD)
         places = _places(pairs, entries, file)
     elif any(entry.links for entry in entries):
         file = File(upload.name, "".join(f"{entry.links}\n" for entry in entries).encode())

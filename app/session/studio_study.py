@@ -4,22 +4,18 @@ It lives in the session of its visitor and nowhere else. While the work runs, it
 is there. `results` and `reversed` have the order of `entries`.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import secrets
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from model.alignment.corpus import Aligned, Settings, WeightedLink
 from model.alignment.extract import ROWS, Choice
+from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
 from model.alignment.pharaoh import Link
 from model.alignment.symmetrize import symmetrize
-
-if TYPE_CHECKING:
-    from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
 
 State = Literal["ready", "waiting", "running", "done", "cancelled", "failed"]
 UNDER_WAY: tuple[State, ...] = ("waiting", "running")
@@ -51,8 +47,8 @@ class Upload(NamedTuple):
 class Reading:
     """What the visitor corrected about the reading of the files; None where it is as found.
 
-    `model`: the one that was asked for, whatever the pairs look like. `swap`: the second column (or file) is the source. `base`
-    and `reverse_links` are of the file of links.
+    `model`: the one that was asked for, whatever the pairs look like. `swap`: the second column (or file) is the source. `match`:
+    how cues of subtitles find their partners. `base` and `reverse_links` are of the file of links.
     """
 
     model: str | None = None
@@ -61,6 +57,7 @@ class Reading:
     columns: tuple[int, int] | None = None
     header: bool | None = None
     swap: bool = False
+    match: Literal["time", "number"] = "time"
     links_format: str | None = None
     base: int | None = None
     reverse_links: bool = False

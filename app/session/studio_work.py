@@ -96,7 +96,7 @@ class Alignments:
             finished = work(job, lambda: self._is_wanted(job))
             study.state = "done" if finished else "cancelled"
         except Exception as error:  # told on the page; its traceback belongs in the log of the server
-            logger.exception("an alignment failed")
+            logger.exception("alignment failed")
             study.state, study.reason = "failed", f"{type(error).__name__}: {error}"[:300]
         finally:
             study.version += 1

@@ -11,14 +11,15 @@ from app.views import html
 from model.translator import Atlas
 
 
-def show(selection: session.Selection, pages: Mapping[str, Sequence[st.Page]], *, editable: bool) -> None:
+def show(selection: session.Selection, pages: Mapping[str, Sequence[st.Page]], *, editable: bool, sentence: bool = True) -> None:
     """Draw it. `pages` are the groups, each under the key of its title ("" has none).
 
-    `editable`: the sentence can be typed here; not on the page that has the text box itself.
+    `editable`: the sentence can be typed here; not on the page that has the text box itself. `sentence`: the page is about it.
     """
     with st.sidebar:
         st.html(f'<div class="atlas-brand"><i aria-hidden="true"></i>{html.sentence("app.name")}</div>')
-        _sentence(selection, editable=editable)
+        if sentence:
+            _sentence(selection, editable=editable)
         _model(selection)
         for group, members in pages.items():
             if group:

@@ -22,7 +22,7 @@ def described() -> Anatomy:
         lambda: stage(found),
         sections=sections(found) if found is not None and found.results else (),
         formulas=formulas(found) if found is not None and found.results else (),
-        code=(corpus.align, confidence.scores, metrics.Counts),
+        code=(confidence.scores, metrics.Counts, corpus.align),
     )
 
 

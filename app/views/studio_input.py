@@ -52,11 +52,11 @@ def _samples() -> None:
     with st.container(horizontal=True, key="studio_samples"):
         for sample in samples:
             st.button(
-                sample.title(session.current().language),
+                sample.titles[session.current().language],
                 key=f"studio_sample_{sample.id}",
                 on_click=_take,
                 args=(sample.upload,),
-                help=sample.look(session.current().language),
+                help=sample.looks[session.current().language],
             )
 
 
@@ -71,10 +71,11 @@ def _refusal() -> None:
 
 def problem_html(problem: Problem) -> str:
     """A problem of a file in the language of the page: file, line, what is wrong; text from the file appears literally."""
-    key, values = f"studio_problem.{problem.message.code}", problem.message.values
+    key, values = f"studio.problem_{problem.message.code}", problem.message.values
     said = html.sentence(key, **values) if has(key) else html.literal(html.Ours(problem.message))
-    place = [html.literal(problem.file)] * bool(problem.file)
-    place += [html.sentence("studio.line", line=f"{problem.line:,}")] * (problem.line is not None)
+    place = [html.literal(problem.file)] if problem.file else []
+    if problem.line is not None:
+        place.append(html.sentence("studio.line", line=f"{problem.line:,}"))
     return f"{html.joined(place)}{html.sentence('studio.colon')}{said}" if place else said
 
 

@@ -30,7 +30,7 @@ def show(study: session.Study) -> None:
     columns = [name for name in session.COLUMNS[1:] if name != "aer" or study.has_gold()]
     message = pack(
         [_row(study, table, index, columns) for index in shown],
-        [Column(name, text(f"studio_column.{name}"), text(f"studio_about.{name}")) for name in columns],
+        [Column(name, text(f"studio.column_{name}"), text(f"studio.about_{name}")) for name in columns],
         sort=wanted.sort,
         descending=wanted.descending,
         page=page,
@@ -81,7 +81,7 @@ def _wanted(study: session.Study) -> session.Wanted:
             text("studio.filter"),
             there,
             key=FLAGS,
-            format_func=lambda flag: text(f"studio_only.{flag}", count=f"{there[flag]:,}"),
+            format_func=lambda flag: text(f"studio.only_{flag}", count=f"{there[flag]:,}"),
             placeholder=text("studio.filter_placeholder"),
             on_change=_first_page,
         )
@@ -110,8 +110,8 @@ def _there(study: session.Study) -> dict[str, int]:
 
 def _row(study: session.Study, table: session.Table, index: int, columns: list[str]) -> Row:
     entry = study.results[index]
-    notes = [text(f"studio_note.{flag}") for flag in session.FLAGS if flag in table.flags[index]]
-    notes += [text("studio_note.edited")] * (index in study.edits) + [text("studio_note.translated")] * (
+    notes = [text(f"studio.note_{flag}") for flag in session.FLAGS if flag in table.flags[index]]
+    notes += [text("studio.note_edited")] * (index in study.edits) + [text("studio.note_translated")] * (
         index in study.translated
     )
     return Row(index, entry.source, entry.target, [_cell(name, float(table.numbers[name][index])) for name in columns], notes)

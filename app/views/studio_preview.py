@@ -12,9 +12,8 @@ from app import session
 from app.text import has, text
 from app.views import html
 from app.views.studio_input import problem_html
-from model.alignment.formats import PAIR_FORMATS
+from model.alignment.formats import LINK_FORMATS, PAIR_FORMATS
 from model.alignment.formats.encodings import ENCODINGS
-from model.alignment.formats.links import LINK_FORMATS
 from model.alignment.words import words
 
 FOUND = "found"  # the choice "as found"
@@ -29,12 +28,15 @@ def show(study: session.Study) -> None:
             html.heading("studio.preview")
             _content(study)
     else:
-        with st.expander(text("studio.preview_again")):
+        with st.expander(text("studio.preview_again")), st.container(key="studio_reading"):
             _content(study)
 
 
 def _content(study: session.Study) -> None:
     html.bullets(facts(study))
+    for sample in session.study_samples():
+        if sample.upload == study.upload:
+            html.prose("studio.look", kind="quiet", look=html.Ours(sample.looks[session.current().language]))
     _warnings(study)
     _first_rows(study)
     if not study.pairs.sure and not study.upload.pasted:
@@ -71,7 +73,7 @@ def facts(study: session.Study) -> list[str]:
 
 def format_name(format: str) -> html.Ours:
     """A format of pairs as it is called on the page."""
-    return html.Ours(text(f"studio_format.{format}"))
+    return html.Ours(text(f"studio.format_{format}"))
 
 
 def _fact_columns(study: session.Study) -> str:
@@ -96,7 +98,7 @@ def _warnings(study: session.Study) -> None:
             side: html.Ours(text(f"languages.{name}")) if has(f"languages.{name}") else name for side, name in languages.items()
         }
         html.notice(
-            "warning", f"studio_flag.{flag}", count=f"{count:,}", total=f"{study.total:,}", model=html.Ours(study.model), **values
+            "warning", f"studio.flag_{flag}", count=f"{count:,}", total=f"{study.total:,}", model=html.Ours(study.model), **values
         )
 
 
@@ -147,6 +149,8 @@ def _correct(study: session.Study) -> None:
     with st.container(horizontal=True, key="studio_switches"):
         if pairs.format in TABLES:
             _switch("header", pairs.header, lambda on: session.correct_reading(header=on))
+        if pairs.format == "srt":
+            _switch("by_number", reading.match == "number", lambda on: session.correct_reading(match="number" if on else "time"))
         if not study.alone:
             _switch("swap", reading.swap, lambda on: session.correct_reading(swap=on))
         if study.links is None:  # which counts the words as they stand in the file
@@ -172,14 +176,14 @@ def _choose(name: str, options: Sequence[Any], value: Any, take: Callable[[Any],
     key = f"studio_{name}"
     st.session_state[key] = value if value in options else options[0]
     st.selectbox(
-        text(f"studio.{name}"), options, key=key, format_func=shown, on_change=lambda: take(st.session_state[key]), width=220
+        text(f"studio.ask_{name}"), options, key=key, format_func=shown, on_change=lambda: take(st.session_state[key]), width=220
     )
 
 
 def _switch(name: str, value: bool, take: Callable[[bool], None]) -> None:
     key = f"studio_{name}"
     st.session_state[key] = value
-    st.toggle(text(f"studio.{name}"), key=key, on_change=lambda: take(st.session_state[key]))
+    st.toggle(text(f"studio.ask_{name}"), key=key, on_change=lambda: take(st.session_state[key]))
 
 
 def _reread(name: str) -> Callable[[Any], None]:

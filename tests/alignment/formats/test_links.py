@@ -211,7 +211,7 @@ def written_rows(draw: st.DrawFn) -> list[Written]:
     return rows
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(rows=written_rows(), format=st.sampled_from([name for name in LINK_FORMATS if name != "giza"]))
 def test_what_is_written_is_read_back(rows: Sequence[Written], format: str) -> None:
     file = io.BytesIO()
@@ -242,7 +242,7 @@ def test_words_and_weights_stand_beside_the_links() -> None:
     assert first["links"] == [{"source": 0, "target": 1, "weight": 0.25}, {"source": 1, "target": 0, "mark": "P"}]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     content=st.binary(max_size=60)
     | st.text(alphabet='0123456789-p?:/ \t\n\r{}[]",#SPNULL()linkspairsourcetarget.eE', max_size=120).map(str.encode),

@@ -1,9 +1,7 @@
 """Alignment studio, one pair: its text linked both ways, ribbon and matrix, gold beside it, links edited by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -14,9 +12,7 @@ from app.text import section, text
 from app.views import html, linked
 from model.alignment.baseline import diagonal
 from model.alignment.extract import Choice
-
-if TYPE_CHECKING:
-    from model.alignment.formats import GoldLinks
+from model.alignment.formats import GoldLinks
 
 KEY, PAIR = "studio_alignment", "pair"
 _REFUSED = "studio_pair_refused"
@@ -127,8 +123,6 @@ def _keep(study: session.Study, pair: OpenedPair) -> None:
 
 
 def _links(sent: object, pair: OpenedPair) -> GoldLinks | None:
-    from model.alignment.formats import GoldLinks
-
     if not isinstance(sent, Mapping) or sent.get("index") != pair.index:
         return None
     if sent.get("pair") != alignment.identity(pair.index, pair.source.words, pair.target.words):
@@ -155,7 +149,7 @@ def _checked(sent: object, sources: int, targets: int) -> frozenset[tuple[int, i
 def _go(index: object, count: int) -> None:
     """Open another pair, if it is one of those that are there."""
     if type(index) is int and 0 <= index < count:
-        linked.write(PAIR, str(index))
+        linked.write(PAIR, str(index) if index else None)
         st.session_state[PAIR] = index
 
 

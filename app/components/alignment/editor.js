@@ -18,6 +18,12 @@ export class Editor {
   }
 
   show() {
+    const focused = this.node.contains(this.node.getRootNode().activeElement) ? this.node.getRootNode().activeElement : null;
+    this.follow();
+    if (focused && (focused.hidden || focused.disabled || focused.parentNode.hidden)) this.toggle.focus(); // keys go on working
+  }
+
+  follow() {
     const { app, text } = this, { draft, editing, header } = app;
     this.toggle.setAttribute("aria-pressed", String(editing));
     this.toggle.classList.toggle("pressed", editing);

@@ -25,6 +25,7 @@ addEventListener("beforeunload", event => { if (draftsLeft()) event.preventDefau
 class Alignment extends Drawn {
   editing = false;
   saving = false;
+  page = location.pathname;
 
   update({ data, setStateValue, setTriggerValue }) {
     this.send = setTriggerValue;
@@ -294,7 +295,7 @@ class Alignment extends Drawn {
   }
 
   close() {
-    clearState();
+    if (location.pathname === this.page) clearState(); // else another page has come, whose URL is its own
     super.close();
   }
 }

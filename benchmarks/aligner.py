@@ -1,11 +1,10 @@
-"""A statistical aligner to stand beside: eflomal, run as a program of its own (it is GPL, and never imported)."""
+"""Statistical aligners to stand beside the models, learned from the pairs that the models learned from."""
 
-import subprocess
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from model.alignment import pharaoh, symmetrize
+from model.alignment import pharaoh, statistical
+from model.alignment.statistical import Learned
 from model.alignment.words import words
 from model.training.guide import read_lines, read_links
 
@@ -26,16 +25,27 @@ def eflomal(
     program: str, training: list[tuple[Tokens, Tokens]], pairs: list[tuple[Tokens, Tokens]]
 ) -> dict[str, list[pharaoh.Links]]:
     """Links of `pairs`, learned from `training` and from them: forward, reverse and symmetrised."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, target, forward, reverse = (Path(folder, name) for name in ("source", "target", "forward", "reverse"))
-        for path, side in ((source, 0), (target, 1)):
-            lines = (" ".join(pair[side]).replace("\u00a0", "_").lower() for pair in (*training, *pairs))
-            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        command = [program, "--model", "3", "-s", source, "-t", target, "-f", forward, "-r", reverse]
-        subprocess.run(command, check=True, capture_output=True)
-        links = {path.name: list(read_links(path))[len(training) :] for path in (forward, reverse)}
-    for method in ("intersection", "grow-diag-final-and"):
-        links[method] = [
-            frozenset(symmetrize(one, other, method)) for one, other in zip(links["forward"], links["reverse"], strict=True)
-        ]
-    return links
+    learned = statistical.align(pairs, statistical.PROGRAM, training=training, program=program)
+    joined = {method: learned.symmetrized(method) for method in ("intersection", "grow-diag-final-and")}
+    return {"forward": learned.forward, "reverse": learned.reverse, **joined}
+
+
+def kept(
+    folder: Path | None,
+    name: str,
+    model: str,
+    training: list[tuple[Tokens, Tokens]],
+    pairs: list[tuple[Tokens, Tokens]],
+    program: str | None,
+) -> Learned:
+    """Links of `pairs` by one aligner; with a folder they are kept there, and taken from there the next time."""
+    paths = [folder / f"{name}.{model}.{direction}.align" for direction in ("forward", "reverse")] if folder else []
+    if paths and all(path.exists() for path in paths):
+        forward, reverse = (list(read_links(path)) for path in paths)
+        if len(forward) == len(reverse) == len(pairs):
+            return Learned(model, forward, reverse, len(training) + len(pairs))
+    learned = statistical.align(pairs, model, training=training, program=program)
+    for path, links in zip(paths, (learned.forward, learned.reverse), strict=False):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{pharaoh.render(one)}\n" for one in links), "ascii")
+    return learned

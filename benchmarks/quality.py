@@ -20,10 +20,11 @@ import torch
 
 import model
 from benchmarks import aligner, card, gold
-from model.alignment import baseline, extract, pharaoh
+from model.alignment import baseline, extract, norms, pharaoh
 from model.alignment.extract import ROWS, Choice, WordWeights
 from model.alignment.metrics import Counts, alignment_error_rate, interval
 from model.alignment.words import indices
+from model.trace import Trace
 from model.training import evaluate
 from model.training.guide import read_lines
 
@@ -133,10 +134,11 @@ def pairs_of(path: Path, flip: bool) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Measured:
-    """A gold pair with the weights between its words."""
+    """A gold pair with the weights between its words, and with norms in their place."""
 
     pair: gold.GoldPair
     weights: WordWeights
+    norms: WordWeights
 
 
 def alignment(atlas: Any, languages: Languages, data: Path, eflomal: str | None) -> dict[str, Any]:
@@ -191,8 +193,25 @@ def measure(atlas: Any, languages: Languages, training: Sequence[Path], pairs: S
             len(source_spans),
             len(target_spans),
         )
-        measured.append(Measured(pair, extract.of_weights(extract.cross_attention(trace), labels)))
+        measured.append(
+            Measured(pair, extract.of_weights(extract.cross_attention(trace), labels), norms_of(atlas, trace, labels))
+        )
     return measured
+
+
+def norms_of(atlas: Any, trace: Trace, labels: extract.Labels) -> WordWeights:
+    """Shares of the length of what each head brings from a token, between words; the mean is that of all heads together."""
+    layers = []
+    for layer, weights in enumerate(extract.cross_attention(trace)):
+        path = f"decoder.layers.{layer}.cross_attention"
+        attention = atlas.model.get_submodule(path)
+        layers.append(norms.of_heads_and_together(attention, weights[None], trace[f"{path}.value"].tensor)[0])
+    stacked = torch.stack(layers)
+    columns = max((labels.sources, *(index + 1 for index in labels.source)))
+    produced, read = (
+        extract.join_pieces(stacked, rows, labels.source, labels.targets, columns) for rows in (labels.produced, labels.read)
+    )
+    return WordWeights(produced, read, labels.sources)
 
 
 def rate(measured: Sequence[Measured], links: Callable[[Measured], set[pharaoh.Link]]) -> float:

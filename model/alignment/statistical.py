@@ -58,6 +58,11 @@ class Learned:
         """Whether so few pairs were there that the links say little about the method."""
         return self.pairs < LITTLE
 
+    def flipped(self) -> "Learned":
+        """The same links for the opposite direction of translation: what was reverse is forward."""
+        turned = ([frozenset((j, i) for i, j in links) for links in side] for side in (self.reverse, self.forward))
+        return Learned(self.model, *turned, self.pairs)
+
     def symmetrized(self, method: str) -> list[pharaoh.Links]:
         return [frozenset(symmetrize(one, other, method)) for one, other in zip(self.forward, self.reverse, strict=True)]
 

@@ -38,6 +38,9 @@ def test_training_pairs_help_a_single_pair_and_letter_case_is_left_out() -> None
     learned = statistical.align([asked, ((), ("x",)), (("a\u00a0b",), ())], "hmm", training=PAIRS * 3)
     assert learned.forward == [SWAPPED, frozenset(), frozenset()]
     assert learned.pairs == 3 * len(PAIRS) + 3
+    turned = learned.flipped()
+    assert turned.forward == [frozenset((j, i) for i, j in links) for links in learned.reverse]
+    assert turned.flipped() == learned
 
 
 def test_nothing_to_align_is_nothing() -> None:

@@ -100,10 +100,11 @@ def align(
     batch_tokens: int = BATCH_TOKENS,
     window: int = WINDOW,
     between: Callable[[], None] = lambda: None,
+    first_window: int = FIRST_WINDOW,
 ) -> Iterator[Aligned]:
     """The pairs in their order with their links; nothing is kept of what was yielded.
 
-    Pairs are read `window` at a time (the first windows are smaller, so that results show at once) and computed in batches of
+    Pairs are read `window` at a time (at first `first_window`, so that results show at once) and computed in batches of
     at most `batch_tokens` tokens of similar length. `between` is called after every batch; what it raises ends the work.
     Raises ValueError for a choice that the model does not have, for a method without `reverse`, and for a language model.
     """
@@ -112,7 +113,7 @@ def align(
         raise ValueError("links are symmetrised with a reverse model: give both `reverse` and settings.symmetrize, or neither")
     back = None if reverse is None else checked_choice(reverse, None)
     rows = iter(pairs)
-    index, size = 0, min(FIRST_WINDOW, window)
+    index, size = 0, min(first_window, window)
     while block := list(itertools.islice(rows, size)):
         forward = _pass(atlas, block, settings, choice, batch_tokens, between)
         backward: Sequence[Outcome | None] = [None] * len(block)

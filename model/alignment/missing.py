@@ -19,14 +19,15 @@ def translate_missing(
     batch_tokens: int = SOURCE_TOKENS,
     window: int = WINDOW,
     between: Callable[[], None] = lambda: None,
+    first_window: int = FIRST_WINDOW,
 ) -> Iterator[Pair]:
     """Each source with its greedy translation, in order; the target is empty where there is no source, or one that is too long.
 
-    Batches hold at most `batch_tokens` source tokens; the first windows are small, so that results show at once. `between` is
+    Batches hold at most `batch_tokens` source tokens; windows begin small, so that results show at once. `between` is
     called after every batch; what it raises ends the work.
     """
     rows = iter(sources)
-    size = min(FIRST_WINDOW, window)
+    size = min(first_window, window)
     while block := list(itertools.islice(rows, size)):
         targets = [""] * len(block)
         ids = [(*given, END) for given in atlas.tokenizers.source.ids(block)]

@@ -6,6 +6,7 @@ import io
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import torch
 
 from model.alignment.choices import default_with_reason
 from model.alignment.command.options import UsageError
-from model.alignment.corpus import BATCH_TOKENS, WINDOW, Settings, checked_choice
+from model.alignment.corpus import BATCH_TOKENS, Settings, checked_choice
 from model.alignment.extract import Choice
 from model.alignment.formats import Pair, Pairs, read_alignments, read_pairs
 from model.alignment.formats.links import Alignments
@@ -23,6 +24,7 @@ from model.translator import Translator, load
 
 A_LINE_A_PAIR = ("lines", "tsv", "bars")
 ON_CUDA = 16384  # tokens of a batch
+WINDOW = 256  # pairs that are sorted by length together, that one process takes at a time, and after which it can be gone on
 
 REASONS = {
     "chosen": "which aligned best on gold links, says its card",
@@ -67,8 +69,8 @@ class Spooled:
 
     name = "standard input"
 
-    def __init__(self) -> None:
-        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the command
+    def __init__(self, opened: ExitStack) -> None:
+        self.file = opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
         while block := sys.stdin.buffer.read(1 << 20):
             self.file.write(block)
 
@@ -82,14 +84,17 @@ class Spooled:
         return self.file.tell()
 
 
-def prepare(options: argparse.Namespace) -> Job:
-    """Models loaded and input understood; raises UsageError, FormatError, CheckpointError, OSError or ValueError."""
+def prepare(options: argparse.Namespace, opened: ExitStack) -> Job:
+    """Models loaded and input understood; `opened` closes what must be closed.
+
+    Raises UsageError, FormatError, CheckpointError, OSError or ValueError.
+    """
     torch.set_num_threads(options.threads)
     atlas = translator(options.model, options.device)
     reverse, method = _other_direction(options, atlas)
     settings = Settings(_choice(options), options.measure, options.threshold, method, options.split_punctuation)
     about = _about(atlas, reverse, settings)
-    given = [Spooled() if name == "-" else Path(name) for name in options.pairs]
+    given = [Spooled(opened) if name == "-" else Path(name) for name in options.pairs]
     header = None if options.header is None else options.header == "yes"
     columns = None if options.columns is None else (_column(options.columns[0]), _column(options.columns[1]))
     pairs = read_pairs(
@@ -105,11 +110,13 @@ def prepare(options: argparse.Namespace) -> Job:
         # A split of punctuation that is not the file's own cannot be checked against it.
         gold = read_alignments(Path(options.gold), None if options.split_punctuation else InStep(pairs))
     batch_tokens = options.batch_tokens or (ON_CUDA if atlas.device.type == "cuda" else BATCH_TOKENS)
+    window = max(WINDOW, batch_tokens // 8)
     fingerprint = {
+        "window": window,  # processes take turns by it
         "input": [_digest(one) for one in given],
         "options": {name: value for name, value in vars(options).items() if name not in _FREE},
     }
-    return Job(atlas, reverse, settings, pairs, gold, batch_tokens, max(WINDOW, batch_tokens // 8), about, fingerprint)
+    return Job(atlas, reverse, settings, pairs, gold, batch_tokens, window, about, fingerprint)
 
 
 # Options that may differ between a run and the one that goes on with it.

@@ -1,7 +1,6 @@
 """Output that can be gone on with: beside it stands a small file that says how far it is right, and of what it is the output."""
 
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,8 +8,6 @@ from typing import Any, BinaryIO
 from model.alignment.command.options import UsageError
 from model.alignment.command.tally import Tally
 from model.alignment.corpus import Aligned
-
-SECONDS, PAIRS = 1.0, 64  # between two notes of how far it is: at most so much is done again after a kill
 
 Lines = Callable[[Iterable[Aligned], int], Iterator[str]]
 """The lines of pairs from the pair of that number (from 1) on."""
@@ -22,11 +19,13 @@ Count = Callable[[Tally, Aligned], Tally]
 class Output:
     """A file of lines that grows pair by pair.
 
-    `delayed`: the lines of a pair are written when the next one is known. `rows` takes the pairs from `tally.pairs` on.
+    It can be gone on with after each `block` of pairs: what was begun behind the last is done again, in the same batches, so
+    that the file becomes what it would have been without a stop. `delayed`: the lines of a pair are written when the next one
+    is known.
     """
 
-    def __init__(self, path: Path, fingerprint: dict[str, Any], resume: bool, delayed: bool = False) -> None:
-        self.path, self.fingerprint, self.delayed = path, fingerprint, delayed
+    def __init__(self, path: Path, fingerprint: dict[str, Any], block: int, resume: bool, delayed: bool = False) -> None:
+        self.path, self.fingerprint, self.block, self.delayed = path, fingerprint, block, delayed
         self.progress = path.with_name(f"{path.name}.progress.json")
         self.tally, self.offset = self._found() if resume else (Tally(), 0)
         self.right = self.tally, self.offset  # how far all lines stand in the file
@@ -51,18 +50,14 @@ class Output:
         self.progress.unlink(missing_ok=True)
 
     def _counted(self, rows: Iterator[Aligned], file: BinaryIO, count: Count) -> Iterator[Aligned]:
-        """The rows as they are taken, noting how far the file is right: all lines of the rows before the one that is taken."""
-        last, since = time.monotonic(), 0
+        """The rows as they are taken, noting after each block how far the file is right."""
         for row in rows:
             before, self.tally = self.tally, count(self.tally, row)
             yield row
             whole = before if self.delayed else self.tally
-            if whole.pairs:
+            if whole.pairs and whole.pairs % self.block == 0:
                 self.right = whole, file.tell()
-            since += 1
-            if since == PAIRS or time.monotonic() - last > SECONDS:
                 self._note(file)
-                last, since = time.monotonic(), 0
 
     def _note(self, file: BinaryIO) -> None:
         """Say how far the file is right; put in place at once, so that a kill leaves the old note or the new one."""

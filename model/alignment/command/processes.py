@@ -11,7 +11,6 @@ from typing import TypeVar
 import torch.distributed as dist
 
 Row = TypeVar("Row")
-BLOCK = 512  # pairs in a row that one process takes, before it is another's turn
 
 
 @dataclass(frozen=True)
@@ -30,12 +29,12 @@ class Processes:
         dist.init_process_group("gloo", timeout=timedelta(days=365))
         return cls(dist.get_rank(), dist.get_world_size())
 
-    def mine(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Of all rows those of this process: every `size`-th block."""
+    def mine(self, rows: Iterator[Row], block: int) -> Iterator[Row]:
+        """Of all rows those of this process: every `size`-th block of so many."""
         turn = 0
-        while block := list(islice(rows, BLOCK)):
+        while taken := list(islice(rows, block)):
             if turn % self.size == self.rank:
-                yield from block
+                yield from taken
             turn += 1
 
     def shard(self, output: Path, rank: int | None = None) -> Path:
@@ -53,11 +52,11 @@ class Processes:
             dist.destroy_process_group()
 
 
-def in_turns(shards: list[Iterator[Row]]) -> Iterator[Row]:
+def in_turns(shards: list[Iterator[Row]], block: int) -> Iterator[Row]:
     """The rows of all processes in the order of the corpus: a block of each in turn."""
     while True:
         for shard in shards:
-            block = list(islice(shard, BLOCK))
-            yield from block
-            if len(block) < BLOCK:  # the last block of all
+            taken = list(islice(shard, block))
+            yield from taken
+            if len(taken) < block:  # the last block of all
                 return

@@ -4,10 +4,10 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 import torch
 from tqdm import tqdm
@@ -33,7 +33,8 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         options = arguments(words)
         processes = Processes.join()
-        code = Run(options, prepare(options), processes).run()
+        with ExitStack() as opened:
+            code = Run(options, prepare(options, opened), processes).run()
         processes.leave()
         return code
     except KeyboardInterrupt:
@@ -62,7 +63,6 @@ class Run:
     def __init__(self, options: argparse.Namespace, job: Job, processes: Processes) -> None:
         self.options, self.job, self.processes = options, job, processes
         self.gold: Iterator[GoldLinks] | None = None
-        self.pairs_file: BinaryIO | None = None
         self.told = 0
         if processes.size > 1:
             whole.check_shared(options)
@@ -88,14 +88,19 @@ class Run:
 
     def alone(self, total: int) -> Tally:
         """One process: straight to the output."""
-        if self.options.output == "-":
-            rows = self.progress(self.aligned(self.job.rows()), total)
-            return whole.to_stdout(self.opened(rows, 0), self.lines(), self.count)
-        path = Path(self.options.output)
         if self.options.format in whole.FORMATS:
+            if self.options.resume:
+                raise UsageError(
+                    f"--format {self.options.format} is written as a whole and cannot be gone on with; leave --resume out"
+                )
             rows = self.opened(self.progress(self.aligned(self.job.rows()), total), 0)
-            return whole.write(self.options, self.job, rows, path, self.count)
-        output = Output(path, self.job.fingerprint, self.options.resume, delayed=self.options.format == "json")
+            return whole.write(self.options, self.job, rows, self.count)
+        if self.options.output == "-":
+            rows = self.opened(self.progress(self.aligned(self.job.rows()), total), 0)
+            return whole.to_stdout(rows, self.lines(), self.count)
+        path = Path(self.options.output)
+        delayed = self.options.format == "json"
+        output = Output(path, self.job.fingerprint, self.job.window, self.options.resume, delayed)
         begun = output.tally.pairs
         if begun:
             self.note(f"going on after {begun} of {total} pairs")
@@ -107,9 +112,9 @@ class Run:
     def together(self, total: int) -> Tally | None:
         """One of several processes: a share to a file of its own; the first then puts the shares in order."""
         path = Path(self.options.output)
-        share = Output(self.processes.shard(path), self.job.fingerprint, self.options.resume)
+        share = Output(self.processes.shard(path), self.job.fingerprint, self.job.window, self.options.resume)
         begun = share.tally.pairs
-        mine = islice(self.processes.mine(self.job.rows()), begun, None)
+        mine = islice(self.processes.mine(self.job.rows(), self.job.window), begun, None)
         rows = self.progress(self.aligned(mine), total // self.processes.size, begun)
         share.write(rows, lambda rows, first: journal.lines(rows), lambda tally, aligned: tally.after(aligned, None))
         self.processes.wait()
@@ -117,14 +122,14 @@ class Run:
 
     def put_together(self, path: Path, total: int) -> Tally:
         """The shares of all processes in the order of the input; they are removed when the output stands."""
-        shards = [Output(self.processes.shard(path, rank), {}, False) for rank in range(self.processes.size)]
+        shards = [Output(self.processes.shard(path, rank), {}, self.job.window, False) for rank in range(self.processes.size)]
         if missing := [shard.path for shard in shards if not shard.path.exists()]:
             raise UsageError(f"{missing[0]} is not there: give an --output in a folder that all machines share")
-        rows = self.opened(in_turns([journal.read(shard.path) for shard in shards]), 0)
+        rows = self.opened(in_turns([journal.read(shard.path) for shard in shards], self.job.window), 0)
         if self.options.format in whole.FORMATS:
-            tally = whole.write(self.options, self.job, rows, path, self.count)
+            tally = whole.write(self.options, self.job, rows, self.count)
         else:
-            output = Output(path, self.job.fingerprint, False)
+            output = Output(path, self.job.fingerprint, self.job.window, False)
             tally = output.write(rows, self.lines(), self.count)
             output.finish()
         if tally.pairs != total:
@@ -138,8 +143,9 @@ class Run:
         """The rows aligned; sources that came alone are translated first."""
         job = self.job
         if job.pairs.alone:
-            rows = translate_missing(job.atlas, (row.source for row in rows), job.batch_tokens, job.window)
-        return align(job.atlas, rows, job.settings, job.reverse, job.batch_tokens, job.window)
+            sources = (row.source for row in rows)
+            rows = translate_missing(job.atlas, sources, job.batch_tokens, job.window, first_window=job.window)
+        return align(job.atlas, rows, job.settings, job.reverse, job.batch_tokens, job.window, first_window=job.window)
 
     def opened(self, rows: Iterator[Aligned], begun: int) -> Iterator[Aligned]:
         """The rows on their way to the output, gold and the file of pairs being at the pair after those that were begun with."""

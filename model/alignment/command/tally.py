@@ -14,7 +14,10 @@ NOTHING = (0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums over the pairs so far; `links` and `diagonal` are the four counts of `metrics.Counts`, over `measured` pairs."""
+    """Sums over the pairs so far; `links` and `diagonal` are the four counts of `metrics.Counts`.
+
+    They are of the `measured` pairs: those with gold that could be aligned.
+    """
 
     pairs: int = 0
     unaligned: int = 0
@@ -25,7 +28,7 @@ class Tally:
     def after(self, aligned: Aligned, gold: GoldLinks | None) -> "Tally":
         """With one more pair."""
         more = replace(self, pairs=self.pairs + 1, unaligned=self.unaligned + (aligned.problem is not None))
-        if gold is None:
+        if gold is None or aligned.problem is not None:
             return more
         found = {(link.source, link.target) for link in aligned.links}
         baseline = diagonal(len(aligned.source_words), len(aligned.target_words))

@@ -2,14 +2,18 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TextIO
 
-from model.alignment.command.job import Job
+from model.alignment import report, results
+from model.alignment.choices import default_choice
+from model.alignment.command.job import Job, languages
 from model.alignment.command.options import UsageError
 from model.alignment.command.output import Count, Lines
 from model.alignment.command.tally import Tally
-from model.alignment.corpus import Aligned
+from model.alignment.corpus import Aligned, weights_of
+from model.alignment.extract import WordWeights
 from model.alignment.formats import Pair
 from model.alignment.formats.write import write_pairs
 
@@ -28,18 +32,11 @@ def check_shared(options: argparse.Namespace) -> None:
 
 def to_stdout(rows: Iterator[Aligned], lines: Lines, count: Count) -> Tally:
     """The lines of the rows, as soon as they are known."""
-    tally = Tally()
-
-    def counted() -> Iterator[Aligned]:
-        nonlocal tally
-        for row in rows:
-            tally = count(tally, row)
-            yield row
-
-    for line in lines(counted(), 1):
+    counted = Counted(rows, count)
+    for line in lines(iter(counted), 1):
         sys.stdout.buffer.write(f"{line}\n".encode())
     sys.stdout.buffer.flush()
-    return tally
+    return counted.tally
 
 
 def with_pairs(rows: Iterator[Aligned], path: Path, begun: int) -> Iterator[Aligned]:
@@ -55,6 +52,55 @@ def with_pairs(rows: Iterator[Aligned], path: Path, begun: int) -> Iterator[Alig
             yield row
 
 
-def write(options: argparse.Namespace, job: Job, rows: Iterator[Aligned], path: Path, count: Count) -> Tally:
-    """A file that is written as a whole: an HTML report, or the matrices of every pair."""
-    raise UsageError("not yet")
+def write(options: argparse.Namespace, job: Job, rows: Iterator[Aligned], count: Count) -> Tally:
+    """A file that is written as a whole, in place when it is complete: an HTML report, or the matrices of every pair."""
+    counted = Counted(rows, count)
+    if options.output == "-":
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # a text stream in a command
+        _report(job, counted, sys.stdout)
+        return counted.tally
+    path = Path(options.output)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    if options.format == "html":
+        with new.open("w", encoding="utf-8", newline="\n") as page:
+            _report(job, counted, page)
+    else:
+        with new.open("wb") as archive:
+            results.matrices_npz(_matrices(job, counted), _caption(job), archive, job.settings.choice)
+    new.replace(path)
+    return counted.tally
+
+
+class Counted:
+    """Rows that are counted as they are taken."""
+
+    def __init__(self, rows: Iterator[Aligned], count: Count) -> None:
+        self.rows, self.count, self.tally = rows, count, Tally()
+
+    def __iter__(self) -> Iterator[Aligned]:
+        for row in self.rows:
+            self.tally = self.count(self.tally, row)
+            yield row
+
+
+def _report(job: Job, rows: Iterable[Aligned], page: TextIO) -> None:
+    report.html_report(rows, job.gold.rows if job.gold else None, _caption(job), "en", page)
+
+
+def _matrices(job: Job, rows: Iterable[Aligned]) -> Iterator[tuple[Aligned, WordWeights]]:
+    """The pairs that could be aligned with their matrices, computed again one by one: batches keep those of one head only."""
+    for row in rows:
+        if row.problem is None:
+            yield row, weights_of(job.atlas, row.source, row.target, job.settings)
+
+
+def _caption(job: Job) -> dict[str, str]:
+    return report.caption_of(
+        job.atlas.name,
+        job.settings.choice or default_choice(job.atlas),
+        job.settings,
+        languages=languages(job.atlas.card) or (),
+        reverse=job.reverse.name if job.reverse else "",
+        files=job.pairs.files,
+    )

@@ -30,7 +30,7 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
         width = _whole("training.width", WIDEST, own.d_model)
         warmup = _whole("training.warmup", LONGEST, own.warmup)
         factor = _factor(own.factor)
-        last = _whole("training.last", LONGEST, STEPS)
+        last = _whole("training.last", LONGEST, schedules.worth_showing(atlas.card, STEPS))
         updates = _whole("training.updates", LONGEST, UPDATES)
     setting = Setting(width, warmup, factor)
     chart(selection, trace, setting, last, updates)
@@ -50,7 +50,13 @@ def _factor(default: float) -> float:
     decimal("factor", 0.01, MOST, default)
     return float(
         st.number_input(
-            text("training.factor"), min_value=0.01, max_value=MOST, step=0.1, key="factor", on_change=keep("factor", default)
+            text("training.factor"),
+            min_value=0.01,
+            max_value=MOST,
+            step=0.1,
+            format="%.4g",
+            key="factor",
+            on_change=keep("factor", default),
         )
     )
 

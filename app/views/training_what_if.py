@@ -48,8 +48,7 @@ def schedule(selection: session.Selection, trace: Trace) -> None:
         width=setting.d_model,
         updates=tried.UPDATES,
     )
-    with st.spinner(text("training.tried_running")):
-        found = session.measured_model(tried.schedules, session.models()[0])  # one for all models
+    found = tried.shipped()
     names = {name: text(f"training.tried_{name}") for name in found}
     html.table(
         {
@@ -159,7 +158,7 @@ def shift() -> None:
 def factor(selection: session.Selection, atlas: Atlas) -> None:
     """sqrt(d_model) on the output matrix as well, and nowhere, on example sentences with translations that people wrote."""
     found = session.measured_model(tying.misplaced, selection.model, _pairs(selection, atlas))
-    html.prose("training.misplaced_idea", tokens=found.tokens)
+    html.prose("training.misplaced_idea", tokens=found.tokens, sentences=found.sentences)
     html.table(
         {text("training.misplaced_where"): "rich", text("training.misplaced_loss"): "number"},
         [

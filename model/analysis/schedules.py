@@ -32,12 +32,21 @@ class Setting:
 
 
 def of_card(card: Mapping[str, Any], d_model: int) -> Setting:
-    """The schedule that a model was trained with, as its card's command says; where it says nothing, the paper's."""
-    words = shlex.split(str(card.get("training", {}).get("command", "")))
+    """The schedule that a model was trained with, as its card says or the command on it; where both say nothing, the paper's."""
+    training = card.get("training", {})
+    if "warmup" in training and "factor" in training:
+        return Setting(d_model, int(training["warmup"]), float(training["factor"]))
+    words = shlex.split(str(training.get("command", "")))
     given = dict(itertools.pairwise(words))
     if not given.get("--warmup", "").isdigit():
         return Setting(*PAPER)
     return Setting(d_model, int(given["--warmup"]), float(given.get("--factor", 1.0)))
+
+
+def worth_showing(card: Mapping[str, Any], usual: int) -> int:
+    """How many steps to draw of a model's schedule: those of its training if that was short, else `usual`."""
+    steps = int(card.get("training", {}).get("steps", usual))
+    return steps if 0 < steps < usual / 10 else usual
 
 
 def points(last: int, *special: int) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """Weight tying: where one matrix stands, what it saves, what it reads in an embedding, and where the factor sqrt(d_model) is."""
 
 from dataclasses import dataclass, replace
+from statistics import median
 
 import torch
 from torch import Tensor
@@ -135,27 +136,27 @@ def factor(atlas: Atlas, trace: Trace, at: int) -> Factor:
 
 @dataclass(frozen=True)
 class Misplaced:
-    """The mean loss over `tokens` that other people wrote, in nats: as the model is; with the factor on the output matrix too;
-    with no factor at all.
+    """The loss of a sentence that other people wrote, in nats a token, and of `sentences` with `tokens` in all the median: as the
+    model is; with the factor on the output matrix too; with no factor at all.
     """
 
     as_is: float
     on_output: float
     nowhere: float
     tokens: int
+    sentences: int
 
 
 def misplaced(atlas: Atlas, pairs: tuple[tuple[str, str], ...]) -> Misplaced:
     """The same weights with sqrt(d_model) in a wrong place, on pairs of sentences (or beginning and continuation)."""
     scale, without = embedding_of(atlas, "target").scale, what_if.without_embedding_scale(atlas)
-    sums, tokens = [0.0, 0.0, 0.0], 0
+    means, tokens = [], 0
     for source, target in pairs:
         trace = atlas.trace(source, target)
         ids = torch.tensor([[token.id] for token in trace.produced], device=atlas.device)
         sharper = (trace["logits"].tensor[0].double() * scale).log_softmax(dim=-1).gather(1, ids)
         unscaled = repeated(without, trace, only=frozenset()).log_probabilities
-        for place, total in enumerate((sum(trace.log_probabilities), float(sharper.sum()), sum(unscaled))):
-            sums[place] -= total
-        tokens += len(trace.produced)
-    as_is, on_output, nowhere = (total / max(1, tokens) for total in sums)
-    return Misplaced(as_is, on_output, nowhere, tokens)
+        means.append([-total / len(ids) for total in (sum(trace.log_probabilities), float(sharper.sum()), sum(unscaled))])
+        tokens += len(ids)
+    as_is, on_output, nowhere = (median(losses) for losses in zip(*means, strict=True))  # one long sentence does not decide
+    return Misplaced(as_is, on_output, nowhere, tokens, len(means))

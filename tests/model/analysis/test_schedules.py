@@ -2,8 +2,10 @@
 
 import pytest
 
+import model
 from model.analysis import schedules, schedules_tried
 from model.analysis.schedules import Setting
+from model.practice.order import Order
 from model.training.schedule import noam
 
 
@@ -55,6 +57,27 @@ def test_the_schedule_of_a_card() -> None:
     assert schedules.of_card(card, 192) == Setting(192, 800, 0.5)
     assert schedules.of_card({"training": {"command": "x --warmup 800"}}, 192) == Setting(192, 800)
     assert schedules.of_card({}, 192) == Setting(512, 4000)
+    assert schedules.worth_showing(card, 20_000) == schedules.worth_showing({"training": {"steps": 5000}}, 20_000) == 20_000
+
+
+def test_a_model_that_practised_says_its_schedule() -> None:
+    toy, order = model.load("toy"), Order()
+    settings = order.settings()
+    found = schedules.of_card(toy.card, toy.config.d_model)
+    assert (found.d_model, found.warmup, found.factor) == (64, settings.warmup, pytest.approx(settings.factor, rel=1e-5))
+    assert found.peak == pytest.approx(3e-3, rel=1e-5)
+    assert toy.card["training"]["cooldown"] == settings.cooldown
+    assert schedules.worth_showing(toy.card, 20_000) == order.steps
+
+
+def test_what_is_shipped_is_what_the_trainings_find() -> None:
+    shipped = schedules_tried.shipped()
+    assert shipped.keys() == schedules_tried.RATES.keys()
+    for name, rate in schedules_tried.RATES.items():
+        assert shipped[name].rates == pytest.approx([rate(step) for step in range(1, schedules_tried.STEPS + 1)])
+        assert len(shipped[name].losses) == schedules_tried.STEPS
+    again = schedules_tried.trained(schedules_tried.RATES["cosine"], steps=12)  # the beginning of the same training
+    assert shipped["cosine"].losses[:12] == pytest.approx(again.losses, abs=1e-4)
 
 
 def test_a_training_pays_for_a_missing_warm_up() -> None:

@@ -99,17 +99,21 @@ def open_page(
     name: str,
     described: Callable[[session.Selection, Any, Trace], Anatomy],
     refused: Callable[[session.Selection, session.Remark], None] | None = None,
+    without: Callable[[session.Selection, Any], Anatomy] | None = None,
 ) -> None:
     """What every page does: the chosen model and the trace of the visitor's sentences, described and drawn.
 
-    A model that cannot be loaded and a text that cannot be shown are told in the page's own frame; `refused` draws the latter.
-    `described` takes models of either family.
+    A model that cannot be loaded and a text that cannot be shown are told in the page's own frame; `refused` draws the latter,
+    and of a page that needs no text `without` describes it. `described` takes models of either family.
     """
     selection = session.begin_run()
     atlas = model_of(selection, name)
     if atlas is None:
         return
     if refusal := session.refused(atlas, selection.text, selection.target):
+        if without:
+            show(without(selection, atlas))
+            return
         show(Anatomy(name, lambda: (refused or refuse)(selection, refusal)))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)

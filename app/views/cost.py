@@ -21,11 +21,11 @@ from model.translator import Atlas
 CODE = (cost.flops_by_part, cost.parameters_by_part, cost.crossing, cost.prefill, cost.roof, machine.median_seconds)
 
 
-def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
-    """The page; what depends on a configuration is left out while there is none that can be."""
+def described(selection: session.Selection, atlas: Atlas, trace: Trace | None) -> Anatomy:
+    """The page; what depends on a configuration is left out while there is none that can be. It needs no sentence."""
     fields = cost_shape.read(atlas, trace)
     found = cost_shape.counted(fields)
-    caption = captioned(selection, trace, found)
+    caption = captioned(selection, trace, fields, found)
     always = (
         Section("cost.cache_title", lambda: cost_lengths.caches(found, caption)),
         Section("cost.table_3_title", cost_paper.table_3),
@@ -35,7 +35,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
         return Anatomy("cost", lambda: refuse(fields), sections=always, code=CODE)
     return Anatomy(
         "cost",
-        lambda: stage(fields, found, caption),
+        lambda: stage(fields, found, caption, trace is None),
         export=Export(
             f"{selection.model if found.preset == cost_shape.THIS else found.preset}-cost.npz",
             lambda: archive(found),
@@ -57,9 +57,11 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     )
 
 
-def captioned(selection: session.Selection, trace: Trace, found: Counted | None) -> dict[str, str]:
+def captioned(selection: session.Selection, trace: Trace | None, fields: Fields, found: Counted | None) -> dict[str, str]:
     """What every exported picture says: the configuration in the place of a model, and the sentence whose length was taken."""
     name = selection.model if found is None else cost_shape.described(found)
+    if trace is None:
+        return {"model": name, "source": f"n = {fields.values['n']:,}", "target": f"m = {fields.values['m']:,}"}
     return {"model": name, "source": trace.source_text, "target": trace.target_text}
 
 
@@ -72,9 +74,11 @@ def refuse(fields: Fields) -> None:
 # ----- the stage: every part of the configuration
 
 
-def stage(fields: Fields, found: Counted, caption: Mapping[str, str]) -> None:
+def stage(fields: Fields, found: Counted, caption: Mapping[str, str], no_sentence: bool) -> None:
     with st.container(key="stage"):
         cost_shape.draw(fields)
+        if no_sentence:
+            html.prose("cost.no_sentence", kind="quiet", length=cost_shape.UNSAID)
         config = found.config
         parts = cost.parameters_by_part(config)
         html.prose(
@@ -89,7 +93,13 @@ def stage(fields: Fields, found: Counted, caption: Mapping[str, str]) -> None:
         if not found.changed and (printed := {row.name: row.millions for row in cost.table_3()}.get(found.preset)):
             html.prose("cost.printed", kind="quiet", printed=printed, counted=html.Ours(f"{parts['total']:,}"))
         if not found.changed and found.preset == "gpt2":
-            html.prose("cost.gpt2_positions", kind="quiet", positions=html.Ours(f"{1024 * 768:,}"), total="124,439,808")
+            learned = cost.learned_positions(config, cost_shape.GPT_2_POSITIONS)
+            html.prose(
+                "cost.gpt2_positions",
+                kind="quiet",
+                positions=html.Ours(f"{learned.alone:,}"),
+                total=html.Ours(f"{learned.total:,}"),
+            )
         parameters(found)
         operations(found, caption)
         memory(found)
@@ -217,4 +227,4 @@ def archive(found: Counted) -> bytes:
     )
 
 
-open_page("cost", described)
+open_page("cost", described, without=lambda selection, atlas: described(selection, atlas, None))

@@ -44,7 +44,13 @@ def _measured(found: Counted, caption: Mapping[str, str], looks: bool) -> None:
         if now.state == "failed":
             html.notice("warning", "cost.live_failed")
         lengths = machine.lengths(found.config)
-        html.prose("cost.live_ask", kind="quiet", first=lengths[0], last=lengths[-1], name=html.Ours(cost_shape.described(found)))
+        html.prose(
+            "cost.live_ask",
+            kind="quiet",
+            first=html.Ours(f"{lengths[0]:,}"),
+            last=html.Ours(f"{lengths[-1]:,}"),
+            name=html.Ours(cost_shape.described(found)),
+        )
         st.button(text("cost.live_start"), key="cost_live_start", icon=":material/timer:", on_click=_ask, args=(found,))
     elif now.state == "waiting":
         st.progress(0.0, text("cost.live_waiting", ahead=now.ahead))

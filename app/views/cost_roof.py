@@ -155,6 +155,8 @@ def under(found: Counted, machine: cost.Machine, caption: Mapping[str, str]) -> 
         machine=html.Ours(machine.name),
         precision=html.Ours(precision),
     )
+    writing = next(point for point in points if point.name == "step")
+    html.prose(f"cost.roof_step_{writing.roof.bound}")
     html.prose("cost.roof_note", kind="quiet")
 
 

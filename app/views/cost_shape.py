@@ -14,6 +14,8 @@ from model.trace import Trace
 from model.translator import Atlas, LanguageModel
 
 THIS = "this"
+UNSAID = 25  # tokens on each side where no sentence says how many: about those of a sentence in the paper's data
+GPT_2_POSITIONS = 1024
 SIZES = {"4": 4, "2": 2, "1": 1}  # bytes of a number
 RANGES = {
     "d_model": range(1, 65_537),
@@ -71,8 +73,10 @@ def presets() -> dict[str, Callable[[], ModelConfig]]:
     }
 
 
-def lengths(atlas: Atlas, trace: Trace) -> tuple[int, int]:
+def lengths(atlas: Atlas, trace: Trace | None) -> tuple[int, int]:
     """Tokens of this sentence that were given, and those that the decoder read of what is written."""
+    if trace is None:
+        return UNSAID, UNSAID
     given = len(atlas.given(trace))
     return given, len(trace.target) - (given if isinstance(atlas, LanguageModel) else 0)
 
@@ -99,7 +103,7 @@ class Fields:
     options: Mapping[str, tuple[str, ...]]
 
 
-def read(atlas: Atlas, trace: Trace) -> Fields:
+def read(atlas: Atlas, trace: Trace | None) -> Fields:
     """From the session and the URL; call it once a run, before the widgets are drawn."""
     preset = linked.chosen("preset", tuple(presets()), THIS) or THIS
     start = presets()[preset]()

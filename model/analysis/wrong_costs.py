@@ -7,13 +7,13 @@ from model.config import ModelConfig
 
 
 def without_cache(config: ModelConfig, source: int, target: int) -> int:
-    """Operations of writing `target` tokens, one at least, when every step computes all rows again."""
-    return cost.flops_of_writing(config, source, max(1, target))[1][-1]
+    """Operations of reading `source` tokens and writing `target`, when every step computes all rows again."""
+    return cost.flops_of_writing(config, source, target)[1][-1] if target else cost.flops(config, source, 0)
 
 
 def with_cache(config: ModelConfig, source: int, target: int) -> int:
     """The same when keys and values are kept."""
-    return cost.flops_of_writing(config, source, max(1, target))[0][-1]
+    return cost.flops_of_writing(config, source, target)[0][-1] if target else cost.flops(config, source, 0)
 
 
 def heads_multiply(config: ModelConfig, source: int, target: int) -> int:

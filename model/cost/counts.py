@@ -5,6 +5,7 @@ length in tokens.
 """
 
 from itertools import accumulate
+from typing import NamedTuple
 
 from model.config import ModelConfig
 
@@ -124,6 +125,18 @@ def memory_by_part(
         "logits": batch * rows * config.target_vocab_size * bytes_per_number,
         "training": 4 * parameters(config) * train_bytes,
     }
+
+
+class Learned(NamedTuple):
+    """Numbers in a table of learned positions `alone`, and in the whole model with it."""
+
+    alone: int
+    total: int
+
+
+def learned_positions(config: ModelConfig, positions: int) -> Learned:
+    """What a table with a row for each of so many positions holds; no model of this code has one."""
+    return Learned(positions * config.d_model, positions * config.d_model + parameters(config))
 
 
 def flops_of_source(config: ModelConfig, source: int) -> int:

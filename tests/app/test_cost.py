@@ -15,6 +15,8 @@ from app import session
 from app.charts import cost as charts
 from app.session.machine import Bench, Measuring, own_process
 from app.views import cost_shape
+from app.views.cost_shape import GPT_2_POSITIONS, gpt_2_small
+from model import cost
 from model.analysis import cost_curves, machine, wrong_costs
 from model.config import ModelConfig, paper_base
 from tests.app.conftest import OpenApp, said, shown
@@ -264,3 +266,20 @@ def test_slips_are_what_their_names_say() -> None:
     assert wrong_costs.beside(base, "no_cache", 10, 200)[2] > 50
     shares = cost_curves.shares({"a": 1, "b": 3})
     assert shares == {"a": 25, "b": 75}
+
+
+@pytest.mark.parametrize("sentence", [" ", "word " * 300])
+def test_the_page_needs_no_sentence(open_app: OpenApp, sentence: str) -> None:
+    app = open_app("cost", lang="en", model="en-fr", text=sentence)
+    assert "n and m begin at 25 tokens" in said(app)
+    assert app.number_input(key="n").value == app.number_input(key="m").value == 25
+    assert not app.error
+
+
+def test_gpt_2_with_its_positions_has_the_published_sum() -> None:
+    assert cost.learned_positions(gpt_2_small(), GPT_2_POSITIONS) == (786_432, 124_439_808)
+
+
+def test_only_a_memory_that_is_slow_lets_the_arithmetic_wait(open_app: OpenApp) -> None:
+    assert "the arithmetic waits" in said(open_app("cost", lang="en", model="en-fr", text=SENTENCE))
+    assert "the arithmetic waits" not in said(open_app("cost", lang="en", model="en-fr", text=SENTENCE, bandwidth="1000000"))

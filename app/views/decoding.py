@@ -44,7 +44,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
 def stage(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
-    controls(found)
+    controls(atlas, found)
     html.prose(f"decoding.about_{found.strategy}", kind="quiet")
     with st.container(key="stage"):
         decoding_stage.draw(selection, atlas, found)

@@ -15,7 +15,7 @@ from model.sampling import Sampling
 from model.translator import Atlas
 
 STRATEGIES = ("greedy", "sampling", "beam")
-STRATEGY, PREFIX, _BRANCH = "strategy", "prefix", "decoding_branch"
+STRATEGY, PREFIX, HEAD, _BRANCH = "strategy", "prefix", "decoding_head", "decoding_branch"
 SIZES, TOP_K, SEEDS = range(1, 9), range(10_000), range(10_000)
 TEMPERATURES = tuple(f"{step / 20:g}" for step in range(61))  # 0 to 3
 SHARES = tuple(f"{step / 20:g}" for step in range(1, 21))
@@ -72,7 +72,7 @@ def asked(selection: session.Selection, atlas: Atlas) -> Asked:
     )
 
 
-def controls(found: Asked) -> None:
+def controls(atlas: Atlas, found: Asked) -> None:
     """The widgets of what `asked` found."""
     names = {name: text(f"decoding.strategy_{name}") for name in STRATEGIES}
     with st.container(horizontal=True, vertical_alignment="bottom", key="decoding_controls"):
@@ -87,6 +87,7 @@ def controls(found: Asked) -> None:
             _number("seed", SEEDS, 1)
         elif found.strategy == "beam":
             _number("size", SIZES, 4)
+        _choose_head(atlas, found.head)
 
 
 def _slider(name: str, options: tuple[str, ...]) -> None:
@@ -104,6 +105,22 @@ def _head(atlas: Atlas) -> picture.Head:
     if place.attention == session.attentions(atlas)[-1]:
         return picture.Head(place.layer, place.head, place.attention)
     return picture.aligning_head(atlas, "produced")
+
+
+def _choose_head(atlas: Atlas, shown: picture.Head) -> None:
+    """Another head of the last attention; the place is that of all pages, in the URL."""
+    layers, heads = range(atlas.config.decoder_layers), range(atlas.config.num_heads)
+    options = [picture.Head(layer, head, shown.attention) for layer in layers for head in heads]
+    if shown not in options:  # the mean of a layer, until a head is chosen
+        options.insert(0, shown)
+
+    def look() -> None:
+        chosen: picture.Head = st.session_state[HEAD]
+        if chosen.head is not None:
+            session.move(atlas, attention=chosen.attention, layer=chosen.layer, head=chosen.head)
+
+    st.session_state[HEAD] = shown
+    st.selectbox(text("decoding.choose_head"), options, format_func=lambda head: head.name, key=HEAD, on_change=look, width=190)
 
 
 def allowed(selection: session.Selection, atlas: Atlas) -> int:

@@ -59,6 +59,18 @@ def forced(ids: list[int], text: str) -> torch.Tensor:
     return logits
 
 
+def test_another_head_is_chosen_and_stands_in_the_link(open_app: OpenApp) -> None:
+    app = open_app("decoding", lang="en", model="en-fr", text="the cat", layer="0", head="1")
+    box = app.selectbox(key="decoding_head")
+    assert box.value.name == "layer 1, head 2"
+    atlas = session.load("en-fr")
+    box.set_value(type(box.value)(1, 0, box.value.attention)).run()
+    assert not app.exception
+    assert (app.query_params["layer"], app.query_params["head"]) == ("1", "0")
+    row = atlas.trace("the cat")["decoder.layers.1.cross_attention.weights"].tensor[0, 0, 0]
+    assert picture(app)["moments"][0]["weights"] == pytest.approx(row.tolist(), abs=1e-5)
+
+
 def test_a_greedy_output_its_bars_and_a_branch_from_the_link(open_app: OpenApp) -> None:
     app = open_app("decoding", lang="en", model="en-fr", text=AWKWARD)
     assert not app.exception

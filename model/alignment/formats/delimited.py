@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from model.alignment.formats.problem import Problem, add
 
@@ -19,13 +20,12 @@ MOST_CHARACTERS = 1 << 16
 Row = tuple[int, list[str]]  # the number of the row's first line, and its cells
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(NamedTuple):
     """One row. `opened`: a quotation mark that begins a cell is not closed. `stray`: there are others out of place."""
 
     cells: list[str]
-    opened: bool
-    stray: bool
+    opened: bool = False
+    stray: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,28 +71,33 @@ def cells_of(text: str, delimiter: str) -> Cells:
 
 def rows(lines: Iterable[tuple[int, str]], dialect: Dialect, problems: list[Problem], file: str = "") -> Iterator[Row]:
     """The rows of numbered lines. A quotation mark that is never closed, and one closed lines later in doubt, are noted."""
+    if not dialect.quoted:
+        return ((number, text.split(dialect.delimiter)) for number, text in lines)
+    return ((number, row.cells) for number, row in _parsed(lines, dialect, problems, file))
+
+
+def _parsed(
+    lines: Iterable[tuple[int, str]], dialect: Dialect, problems: list[Problem], file: str = ""
+) -> Iterator[tuple[int, Cells]]:
     waiting: deque[tuple[int, str]] = deque()
     source = iter(lines)
     delimiter = dialect.delimiter
     while line := waiting.popleft() if waiting else next(source, None):
         number, text = line
-        if not dialect.quoted or '"' not in text:
-            yield number, text.split(delimiter)
-            continue
-        row = cells_of(text, delimiter)
+        row = cells_of(text, delimiter) if '"' in text else Cells(text.split(delimiter))
         if not row.opened:
-            yield number, row.cells
+            yield number, row
             continue
         following, whole = _closed(text, waiting, source, delimiter)
         complete = len(row.cells) == dialect.width  # by itself, the mark taken as a character
         if whole is not None and not (complete and (dialect.strays or len(whole.cells) != dialect.width)):
             if complete:
                 add(problems, "long_quote", number, file=file, last=following[-1][0])
-            yield number, whole.cells
+            yield number, whole
             continue
         waiting.extendleft(reversed(following))
         add(problems, "stray_quote", number, file=file)
-        yield number, row.cells
+        yield number, row
 
 
 def _closed(
@@ -122,12 +127,12 @@ def dialect(lines: Sequence[str], delimiter: str | None = None, quoted: bool = T
 
 def _tried(lines: Sequence[str], delimiter: str, quoted: bool) -> tuple[tuple[bool, float, float], Dialect]:
     """How well a delimiter fits: two cells at least; the share of rows of the usual width; not followed by a space."""
-    first = Dialect(delimiter, quoted)
-    found = [cells for _, cells in rows(enumerate(lines, 1), first, []) if any(map(str.strip, cells))]
-    widths = Counter(map(len, found))
+    parsed = [row for _, row in _parsed(enumerate(lines, 1), Dialect(delimiter), [])] if quoted else []
+    found = [row.cells for row in parsed] if quoted else [line.split(delimiter) for line in lines]
+    widths = Counter(len(cells) for cells in found if any(map(str.strip, cells)))
     width, times = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
-    strays = quoted and any(row.stray and not row.opened for row in (cells_of(line, delimiter) for line in lines if '"' in line))
+    strays = any(row.stray and not row.opened for row in parsed)
     text = "\n".join(lines)
     spaced = text.count(delimiter + " ") / max(1, text.count(delimiter))
-    fit = (True, round(times / max(1, len(found)), 2), -spaced) if width > 1 else (False, 0.0, 0.0)
+    fit = (True, round(times / max(1, widths.total()), 2), -spaced) if width > 1 else (False, 0.0, 0.0)
     return fit, Dialect(delimiter, quoted, width, strays)

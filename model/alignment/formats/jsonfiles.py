@@ -61,8 +61,8 @@ def _records(file: File, encoding: str, by_line: bool, problems: list[Problem]) 
     if by_line:
         yield from _lines(file, encoding, problems)
         return
-    for line, value in _values(file, encoding, problems):
-        yield from _inside(line, value, file)
+    for line, value, listed in _values(file, encoding, problems):
+        yield from [(line, value)] if listed else _inside(line, value, file)
 
 
 def _lines(file: File, encoding: str, problems: list[Problem]) -> Iterator[Record]:
@@ -75,8 +75,8 @@ def _lines(file: File, encoding: str, problems: list[Problem]) -> Iterator[Recor
             _note(error, number, file, problems)
 
 
-def _values(file: File, encoding: str, problems: list[Problem]) -> Iterator[Record]:
-    """The values of a file one after the other: those of its outermost list, or those that follow each other without one."""
+def _values(file: File, encoding: str, problems: list[Problem]) -> Iterator[tuple[int, Any, bool]]:
+    """The values of a file one after the other: those of its outermost list (True), or those that follow without one."""
     if file.size > LARGEST:
         raise FormatError.of("json_large", file=file.name, given=file.size, limit=LARGEST)
     text = decoder(encoding).decode(b"".join(file.blocks()), final=True).removeprefix("\ufeff")
@@ -95,7 +95,7 @@ def _values(file: File, encoding: str, problems: list[Problem]) -> Iterator[Reco
         except (ValueError, RecursionError) as error:
             _note(error, line, file, problems)
             return
-        yield line, value
+        yield line, value, listed
         place = _after(text, place, _SPACE)
         if listed and place < len(text) and text[place] not in ",]":
             wrong = json.JSONDecodeError("a comma or ] was needed", text, place)

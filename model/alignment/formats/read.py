@@ -37,11 +37,14 @@ class Request:
 
     def encoding_of(self, file: File) -> Encoding:
         """The encoding that was asked for, with the plausible ones; else the one detected."""
-        found = encodings.detect(file)
         if self.encoding is None:
-            return found
+            return encodings.detect(file)
         name = encodings.canonical(self.encoding, file.name)
-        return Encoding((name, *(other for other in found.plausible if other != name)), sure=True)
+        try:
+            plausible = encodings.detect(file).plausible
+        except FormatError:  # no text to a detector, but somebody knows better
+            plausible = ()
+        return Encoding(tuple(dict.fromkeys([name, *plausible])), sure=True)
 
 
 def read_pairs(
@@ -199,13 +202,21 @@ def _xml(file: File, format: str, request: Request) -> Pairs:
     if request.languages and set(_codes(request.languages)) == set(spoken):
         spoken = _codes(request.languages)
 
-    def read(problems: list[Problem]) -> Iterator[Entry]:
-        with file.open() as stream:
-            encoding = None if request.encoding is None else declared
-            yield from (read_tmx if format == "tmx" else read_xliff)(stream, request.languages, problems, encoding)
+    encoding = None if request.encoding is None else declared
 
+    def read(problems: list[Problem], alone: bool = False) -> Iterator[Entry]:
+        with file.open() as stream:
+            if format == "tmx":
+                yield from read_tmx(stream, request.languages, problems, encoding)
+            else:
+                yield from read_xliff(stream, request.languages, problems, encoding, alone=alone)
+
+    def has_entries(alone: bool) -> bool:
+        return next(read(Problems().again(), alone), None) is not None
+
+    alone = format == "xliff" and not has_entries(alone=False) and has_entries(alone=True)  # still to be translated
     plausible = tuple(dict.fromkeys([declared, *encodings.ENCODINGS[:5]]))
-    return Pairs(read, format, declared, (file.name,), languages=spoken, encodings=plausible)
+    return Pairs(partial(read, alone=alone), format, declared, (file.name,), languages=spoken, encodings=plausible, alone=alone)
 
 
 def _languages_of_names(first: str, second: str) -> Two:

@@ -107,11 +107,12 @@ def in_cells(rows: Sequence[Sequence[str]], languages: tuple[str, str] | None) -
     """The keys of dictionaries that a table holds as text, if one of its columns has nothing else (but a title)."""
     body = rows[1:] if len(rows) > 1 else rows
     for column in range(min(map(len, body), default=0)):
-        if body[0][column].lstrip().startswith("{"):
-            parsed = [dictionary(row[column]) for row in body if row[column].strip()]
-            found = [keys for keys in (keys_of(record, languages) for record in parsed if record) if keys and keys.target]
-            if len(found) * 2 > len(parsed):
-                return replace(found[0], column=column)
+        cells = [row[column] for row in body if row[column].strip()]
+        if sum(cell.lstrip().startswith("{") for cell in cells) * 2 > len(cells):
+            found = (keys_of(record, languages) for record in map(dictionary, cells) if record)
+            keys = next((keys for keys in found if keys and keys.target), None)
+            if keys is not None:
+                return replace(keys, column=column)
     return None
 
 

@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import Literal
 
@@ -105,7 +105,9 @@ def open_table(
         column, title = keys.column, rows[0][keys.column].strip()
         found = Layout((column, column), not title.startswith("{"), tuple(rows[0]), keys.languages)
         return Table(file, encoding, format, dialect, found, skip, keys=keys)
-    return Table(file, encoding, format, dialect, layout(rows, columns, header, languages, file.name), skip)
+    found = layout(rows, columns, header, languages, file.name)
+    dialect = replace(dialect, width=max(dialect.width, len(found.names), *(column + 1 for column in found.columns)))
+    return Table(file, encoding, format, dialect, found, skip)
 
 
 def separator_line(line: str) -> tuple[int, str | None]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
 from model.alignment.formats.markup import Node
+from model.alignment.formats.pairs import one_line
 from model.alignment.formats.problem import Message, Problem
 
 # Elements that hold native code, not text. `sub` inside them is text of its own (a footnote, the title of a link).
@@ -23,10 +24,15 @@ def text(node: Node, problems: list[Problem]) -> str:
     A flow inside a code is set apart by spaces, a code for a line break is a space, a line break in the file (with the
     indentation around it) as well.
     """
-    return one_line("".join(_pieces(node, problems)))
+    return plain("".join(_pieces(node, problems)))
 
 
-def one_line(string: str) -> str:
+def plain(string: str) -> str:
+    """The text of an element in one line and in NFC."""
+    return one_line(_folded(string))
+
+
+def _folded(string: str) -> str:
     """Line breaks, with the spaces around them, become one space; at either end nothing."""
     if "\n" not in string and "\r" not in string:
         return string

@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal
 import srt
 
 from model.alignment.formats.encodings import decode
-from model.alignment.formats.pairs import Entry
+from model.alignment.formats.pairs import Entry, one_line
 from model.alignment.formats.problem import FormatError, Problem, add
 
 Match = Literal["time", "number"]
@@ -115,7 +115,7 @@ def _cue(line: int, block: Sequence[str]) -> Cue | str:
         return "srt_damaged"
     if cue.end < cue.start:
         return "srt_backwards"
-    text = " ".join(_TAG.sub("", _LINE_BREAK.sub(" ", part)).strip() for part in body if part.strip()).strip()
+    text = one_line(" ".join(_TAG.sub("", _LINE_BREAK.sub(" ", part)).strip() for part in body if part.strip())).strip()
     return Cue(cue.index, cue.start, cue.end, text, line) if text else ""
 
 

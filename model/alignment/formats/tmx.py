@@ -62,7 +62,7 @@ def write_tmx(
 def _variants(unit: Node, number: int, problems: list[Problem]) -> Iterator[Variant]:
     for variant in unit.children("tuv"):
         language = variant.attributes.get(markup.LANGUAGE) or variant.attributes.get("lang", "")
-        stray = segments.one_line("".join(part for part in variant.parts if isinstance(part, str))).strip()
+        stray = segments.plain("".join(part for part in variant.parts if isinstance(part, str))).strip()
         segment = next(variant.children("seg"), None)
         if segment is None:  # some programs write the text without <seg>
             yield language, stray

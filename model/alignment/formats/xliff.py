@@ -44,13 +44,19 @@ class _File:
 
 
 def read_xliff(
-    stream: BinaryIO, languages: tuple[str, str] | None, problems: list[Problem], encoding: str | None = None
+    stream: BinaryIO,
+    languages: tuple[str, str] | None,
+    problems: list[Problem],
+    encoding: str | None = None,
+    *,
+    alone: bool = False,
 ) -> Iterator[Entry]:
     """The pairs of a translation file, in order, each with the line where its unit begins.
 
     One pair a segment where units are segmented (XLIFF 2; `mrk mtype="seg"` in XLIFF 1.2), else one a unit. Suggestions
     (`alt-trans`, `mtc:matches`) are no part of the text. `languages` turns the pairs round where the file says so; files
-    in other languages, and segments without a translation, are added to `problems`.
+    in other languages, and segments without a translation, are added to `problems`; with `alone`, these segments are given
+    with an empty target, for files that are still to be translated.
     """
     file = _File()
     number = 0
@@ -69,6 +75,9 @@ def read_xliff(
         for source, target in _sides(node):
             texts = [segments.text(side, problems) if side else "" for side in (source, target)]
             line = source.line if source else node.line
+            if alone and not file.turned and texts[0].strip() and not texts[1].strip():
+                yield Entry(texts[0], "", line, note=note)
+                continue
             if not all(text.strip() for text in texts):
                 code = "xliff_no_source" if texts[1].strip() else "xliff_no_target" if texts[0].strip() else "xliff_empty"
                 add(problems, code, line, unit=number, identity=node.attributes.get("id", "")[:60])

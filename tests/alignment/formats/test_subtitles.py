@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from srt import Subtitle, compose
 
+from model.alignment.formats.pairs import one_line
 from model.alignment.formats.problem import FormatError, Problem
 from model.alignment.formats.subtitles import read_srt
 
@@ -152,7 +153,7 @@ def test_what_the_library_writes_is_read_again(pairs: list[tuple[str, str]]) -> 
     ]
     for match in ("time", "number"):
         found, problems = read(sides[0].encode(), sides[1].encode(), match)
-        assert [pair[:2] for pair in found] == [(source.strip(), target.strip()) for source, target in pairs]
+        assert [pair[:2] for pair in found] == [tuple(one_line(side).strip() for side in pair) for pair in pairs]
         assert problems == []
 
 

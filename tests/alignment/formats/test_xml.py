@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from model.alignment.formats.pairs import Entry, Pair, one_line
 from model.alignment.formats.problem import FormatError, Problem
+from model.alignment.formats.read import read_pairs
 from model.alignment.formats.xml import read_tmx, read_xliff, write_tmx, write_xliff
 
 Reader = Callable[..., Iterator[Entry]]
@@ -198,6 +199,7 @@ def test_another_outermost_element_is_refused() -> None:
         ("a<![CDATA[ < b & ]]>c<!-- not text --><?x y?>", "a < b & c"),
         ("a <b>bold</b> word", "a bold word"),
         ("x&#13;&#10;y&#x9;z", "x y\tz"),
+        ("cafe\u0301", "caf\u00e9"),
     ],
 )
 def test_the_text_of_a_segment(segment: str, text: str) -> None:
@@ -305,6 +307,16 @@ def test_a_translation_file_in_other_languages_is_left_out_with_a_word() -> None
     assert "en, fr" in problems[0].message
     without = XLIFF.replace(b' target-language="fr"', b"")
     assert read(without, ("en", "zh"), read_xliff)[0] == read(XLIFF, reader=read_xliff)[0]
+
+
+def test_a_file_that_is_still_to_be_translated_is_sources_alone() -> None:
+    units = '<trans-unit id="a"><source>Hello</source></trans-unit><trans-unit id="b"><source>You</source><target/></trans-unit>'
+    body = f'<xliff version="1.2"><file source-language="en" original="x" datatype="x"><body>{units}</body></file></xliff>'
+    found = read_pairs(io.BytesIO(body.encode()))
+    assert found.alone
+    assert [(pair.source, pair.target) for pair in found.rows] == [("Hello", ""), ("You", "")]
+    assert found.problems == []
+    assert not read_pairs(io.BytesIO(XLIFF)).alone  # two units lack theirs, the others do not
 
 
 SIDES = st.text(

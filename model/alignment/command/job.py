@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import io
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -90,8 +91,9 @@ def prepare(options: argparse.Namespace, opened: ExitStack) -> Job:
     Raises UsageError, FormatError, CheckpointError, OSError or ValueError.
     """
     torch.set_num_threads(options.threads)
-    atlas = translator(options.model, options.device)
-    reverse, method = _other_direction(options, atlas)
+    device = of_process(options.device)
+    atlas = translator(options.model, device)
+    reverse, method = _other_direction(options, atlas, device)
     settings = Settings(_choice(options), options.measure, options.threshold, method, options.split_punctuation)
     about = _about(atlas, reverse, settings)
     given = [Spooled(opened) if name == "-" else Path(name) for name in options.pairs]
@@ -123,6 +125,15 @@ def prepare(options: argparse.Namespace, opened: ExitStack) -> Job:
 _FREE = ("resume", "quiet", "threads", "device", "batch_tokens", "output", "pairs")
 
 
+def of_process(device: str) -> str:
+    """The device of this process: where several GPUs are, the processes of a machine share them out."""
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and (count := torch.cuda.device_count()) > 1:
+        return f"cuda:{int(os.environ.get('LOCAL_RANK', 0)) % count}"
+    return device
+
+
 def translator(name: str, device: str) -> Translator:
     """A shipped model by its name, or one in a folder."""
     if name not in available() and not Path(name).is_dir():
@@ -140,7 +151,7 @@ def languages(card: Any) -> tuple[str, str] | None:
     return (str(found[0]), str(found[1])) if all(found) else None
 
 
-def _other_direction(options: argparse.Namespace, atlas: Translator) -> tuple[Translator | None, str | None]:
+def _other_direction(options: argparse.Namespace, atlas: Translator, device: str) -> tuple[Translator | None, str | None]:
     """The reverse model and the method, if links are to be symmetrised."""
     if options.reverse is None and options.symmetrize is None:
         return None, None
@@ -152,7 +163,7 @@ def _other_direction(options: argparse.Namespace, atlas: Translator) -> tuple[Tr
             direction = f"from {wanted[1]} to {wanted[0]}" if wanted else f"as reverse of {atlas.name}, whose card names none"
             raise UsageError(f"no shipped model translates {direction}; name one with --reverse")
         name = min(fitting, key=len)  # en-fr rather than a variant of it
-    return translator(name, options.device), options.symmetrize or "grow-diag-final-and"
+    return translator(name, device), options.symmetrize or "grow-diag-final-and"
 
 
 def _choice(options: argparse.Namespace) -> Choice | None:

@@ -8,6 +8,7 @@ from app import session
 from app.text import has, language, text, use
 from app.views import html, studio_list
 from model.alignment.formats import Message
+from model.translator import Translator
 
 Make = Callable[[], bytes]
 
@@ -75,6 +76,7 @@ def _results(study: session.Study) -> None:
 
 def _matrices(study: session.Study) -> None:
     atlas, index = session.load(study.model), studio_list.opened(study)
+    assert isinstance(atlas, Translator)  # no other model aligns
     html.prose("studio_out.matrices")
     with st.container(horizontal=True, key="studio_out_matrices"):
         _button(

@@ -19,6 +19,7 @@ from model.alignment.baseline import diagonal
 from model.alignment.metrics import Counts
 from model.alignment.symmetrize import METHODS, symmetrize
 from tests.browser import application, standalone
+from tests.browser.conftest import OpenPage
 from tests.components import alignments
 
 MODULES = Path(alignment.__file__).parent
@@ -262,3 +263,29 @@ def test_a_large_pair_asks_for_the_layer_that_is_opened(view: Open, monkeypatch:
     page.get_by_test_id("layer-1").click()  # has not been forgotten
     assert len(sent(page, "open")) == 1
     assert shown_links(page) == alignments.links(alignments.words(alignments.maps()["weights"][1, 0], "produced"))
+
+
+def test_on_the_page_gold_is_saved_and_the_next_pair_opens(open_page: OpenPage) -> None:
+    page = open_page("studio")
+    page.locator(".st-key-studio_samples button").first.click()
+    page.locator(".st-key-studio_start button").click()
+    root = page.get_by_test_id("alignment")
+    root.get_by_test_id("edit").click()
+    root.get_by_test_id("clear").click()
+    before = root.get_by_test_id("scores").inner_text()
+    root.get_by_test_id("start_from_model").click()
+    expect(root.get_by_test_id("scores")).to_contain_text("AER 0.000")
+    assert root.get_by_test_id("scores").inner_text() != before
+    root.get_by_test_id("matrix").focus()
+    for key in ("ArrowRight", "End", "ArrowLeft", "Enter", "Enter"):  # a corner where nothing was linked: possible
+        page.keyboard.press(key)
+    expect(root.get_by_test_id("live")).to_contain_text("Gold: possible.")
+    root.get_by_test_id("save-gold").click()
+    expect(root.get_by_test_id("scores")).to_contain_text("Gold: made by hand, saved.")
+    expect(root.get_by_test_id("draft")).to_contain_text("Saved as gold")
+    root.get_by_test_id("next").click()
+    expect(root.get_by_test_id("pair-title")).to_contain_text("Pair 2 of")
+    expect(root.get_by_test_id("scores")).to_contain_text("Gold: from the file.")
+    assert in_link(page, "pair") == "1"
+    page.keyboard.press("p")
+    expect(root.get_by_test_id("scores")).to_contain_text("Gold: made by hand, saved.")

@@ -17,7 +17,7 @@ import { csvOf, TableTwin } from "./twin.js";
 import { element, fill } from "./template.js";
 import { TextPanel } from "./words.js";
 
-const NOWHERE = { row: null, col: null, at: null }, BESIDE = 860, BETWEEN = 34, TEXT_LEAST = 300, NARROW = 640;
+const NOWHERE = { row: null, col: null, at: null }, BESIDE = 780, BETWEEN = 34, TEXT_LEAST = 300, NARROW = 640;
 const VERDICTS = { known: ["found_sure", "found_possible", "missed", "possible", "extra"], unknown: ["link"] };
 
 addEventListener("beforeunload", event => { if (draftsLeft()) event.preventDefault(); });
@@ -62,7 +62,8 @@ class Alignment extends Drawn {
   reset() { Object.assign(this, { hover: null, pin: null, cursor: null, ribbonCursor: null }); }
 
   build() {
-    const { header } = this, { text } = header;
+    const { header } = this, { text } = header, focused = this.root.getRootNode().activeElement;
+    this.focused = focused && this.root.contains(focused) ? focused.getAttribute("data-testid") : null;
     this.title = element("h3", { "data-testid": "pair-title" }, fill(text.pair, { pair: header.index + 1, count: header.count }));
     const walk = (name, index) => {
       const made = button({ name, label: text[name], onPick: () => this.go(index) });
@@ -133,6 +134,15 @@ class Alignment extends Drawn {
     this.arrange();
     this.path.textContent = pathOf(header, state);
     this.follow();
+    this.refocus();
+  }
+
+  /** The keyboard stays where it was when another pair has come: on the same control, else on the first word. */
+  refocus() {
+    if (!this.focused) return;
+    const again = [...this.root.querySelectorAll("[data-testid]")].find(node => node.getAttribute("data-testid") === this.focused);
+    (again && !again.disabled ? again : this.text.buttons.source[0])?.focus();
+    this.focused = null;
   }
 
   /** The switches stand above all; on a phone the text comes first. */

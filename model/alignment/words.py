@@ -16,6 +16,7 @@ With `split_punctuation` two more rules hold:
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
@@ -127,11 +128,11 @@ def chinese_share(text: str) -> float | None:
 
 
 def _word_at(spans: Sequence[Span], start: int, end: int) -> int:
-    overlaps = [min(end, word_end) - max(start, word_start) for word_start, word_end in spans]
-    best = max(range(len(spans)), key=lambda index: overlaps[index])
-    if overlaps[best] > 0:
-        return best
-    return next((index for index, (_, word_end) in enumerate(spans) if word_end > start), len(spans) - 1)
+    following = bisect_right(spans, start, key=lambda span: span[1])  # the first word that ends behind the start
+    overlapping = range(following, bisect_left(spans, end, lo=following, key=lambda span: span[0]))
+    if not overlapping:
+        return min(following, len(spans) - 1)
+    return max(overlapping, key=lambda index: min(end, spans[index][1]) - max(start, spans[index][0]))
 
 
 @lru_cache(maxsize=65536)

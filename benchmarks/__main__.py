@@ -1,6 +1,6 @@
 """All figures of speed, each beside its rival in the same run: one table. `python -m benchmarks.forward` prints one part."""
 
-from benchmarks import decoding, decoding_page, forward, heads, pages, recorded, training_step, translate
+from benchmarks import alignment, decoding, decoding_page, forward, heads, pages, recorded, training_step, translate
 from benchmarks.timing import run
 
 run(
@@ -10,6 +10,7 @@ run(
     decoding.figures,
     training_step.figures,
     translate.figures,
+    alignment.figures,
     pages.figures,
     decoding_page.figures,
     heads.figures,

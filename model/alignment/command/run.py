@@ -34,11 +34,10 @@ def main(words: Sequence[str] | None = None) -> int:
         options = arguments(words)
         processes = Processes.join()
         with ExitStack() as opened:
-            code = Run(options, prepare(options, opened), processes).run()
-        processes.leave()
-        return code
+            opened.callback(processes.leave)
+            return Run(options, prepare(options, opened), processes).run()
     except KeyboardInterrupt:
-        return _told("interrupted; the same command with --resume goes on", INTERRUPTED, processes)
+        return _told("interrupted; with --output FILE the same command and --resume goes on", INTERRUPTED, processes)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing it does not fail again
         return WRONG

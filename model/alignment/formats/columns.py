@@ -43,6 +43,8 @@ def is_header(cells: Sequence[str]) -> bool:
         return True
     if len(cells) > 1 and len([language for language in languages if language]) > 1:  # "French", "français": a pair of words
         return False
+    if len(cells) == 1 and plain <= _OTHER:
+        return True
     known = [bool(language or side) for language, side in zip(languages, sides, strict=True)]
     return any(known) and all(meant or cell.strip().casefold() in _OTHER for meant, cell in zip(known, cells, strict=True))
 

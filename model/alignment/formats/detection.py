@@ -8,8 +8,10 @@ from contextlib import suppress
 from model.alignment.formats import delimited, tables
 from model.alignment.formats.columns import is_header
 from model.alignment.formats.files import File
+from model.alignment.formats.problem import FormatError
 
 _XML = re.compile(r"\s*(?:<\?xml\b|<!--|<!DOCTYPE\b|<(?:\w+:)?(?:tmx|xliff)\b)", re.IGNORECASE)
+_PAGE = re.compile(r"\s*(?:<!DOCTYPE\s+html\b|<html\b)", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:\w+:)?(tmx|xliff)\b", re.IGNORECASE)
 _JSON = re.compile(r'\s*[\[{]\s*["\[{\]}]')
 _TIMES = re.compile(r"\s*\d{1,3}:\d\d:\d\d[,.]\d{1,3}\s*-->")
@@ -25,6 +27,8 @@ def format_of(file: File, first: Sequence[str]) -> tuple[str, bool]:
     """The format of one file of text, by its first lines and its name, and whether that is beyond doubt."""
     text = "\n".join(first)
     filled = [line for line in first if line.strip()]
+    if _PAGE.match(text):
+        raise FormatError.of("not_text", file=file.name, kind="a web page", advice="save its sentences as text or CSV")
     if _XML.match(text):
         root = _ROOT.search(text)
         return (root[1].lower() if root else _SUFFIXES.get(file.suffix, "tmx")), root is not None

@@ -35,9 +35,9 @@ ENCODINGS = (
     "utf-32-le",
     "utf-32-be",
 )
-_BY_CODEC = {codecs.lookup(name).name: name for name in ENCODINGS}
+BY_CODEC = {codecs.lookup(name).name: name for name in ENCODINGS}
 _GUESSED = [name for name in ENCODINGS if not name.startswith("utf")]
-_ALIASES = {  # to what contains them
+ALIASES = {  # to what contains them
     "ascii": "utf-8",
     "utf-8-sig": "utf-8",
     "utf-16": "utf-16-le",
@@ -73,7 +73,7 @@ def canonical(name: str, file: str = "") -> str:
         codec = codecs.lookup(name).name
     except (LookupError, ValueError):
         codec = ""
-    found = _ALIASES.get(codec, _BY_CODEC.get(codec))
+    found = ALIASES.get(codec, BY_CODEC.get(codec))
     if found is None:
         raise FormatError.of("unknown_encoding", file=file, given=name, choices=", ".join(ENCODINGS))
     return found
@@ -91,7 +91,7 @@ def detect(file: File) -> Encoding:
         return Encoding((*wide, "utf-8", "gb18030", "windows-1252"), sure=len(wide) == 1)
     if nuls > 0.05 * size:
         raise FormatError.of("not_text", file=file.name, kind="binary data", advice="bring text, CSV, TMX or JSON")
-    if bad <= 0.4 * high:
+    if bad <= 0.25 * high:
         return Encoding(("utf-8", "windows-1252", "gb18030"), sure=bad <= 0.01 * high)
     return _eight_bit(file.blocks(), start)
 
@@ -184,7 +184,7 @@ def _eight_bit(blocks: Iterable[bytes], start: bytes) -> Encoding:
 def _guesses(start: bytes, gb_possible: bool) -> tuple[str, ...]:
     """What a statistical detector says of text that neither rule claims, then what remains possible."""
     matches = from_bytes(start, cp_isolation=_GUESSED)
-    found = [_BY_CODEC[codec] for codec in (codecs.lookup(match.encoding).name for match in matches) if codec in _BY_CODEC]
+    found = [BY_CODEC[codec] for codec in (codecs.lookup(match.encoding).name for match in matches) if codec in BY_CODEC]
     rest = ("gb18030", "windows-1252") if gb_possible else ("windows-1252", "gb18030")
     return tuple(dict.fromkeys([*found[:3], *rest]))
 

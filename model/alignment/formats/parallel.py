@@ -10,6 +10,7 @@ from model.alignment.formats.problem import FormatError, Problem, add
 
 LINKS = re.compile(r"[0-9]+[-p?][0-9]+(?: +[0-9]+[-p?][0-9]+)*")  # Pharaoh
 
+_LINKS_OR_NUMBERS = re.compile(rf" *(?:{LINKS.pattern}|[-+0-9.eE ]*) *")
 _BARS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
 
@@ -46,7 +47,7 @@ def two_files(files: tuple[File, File], encodings: tuple[str, str], problems: li
 
 
 def bars(file: File, encoding: str, problems: list[Problem]) -> Iterator[Entry]:
-    """`source ||| target` on each line, perhaps with links as a third part; a line with one side only is noted and left out."""
+    """`source ||| target` on each line, perhaps links or numbers after them; a line without both sides is noted and left out."""
     blank: list[int] = []
     for number, line in lines.numbered(file, encoding, problems):
         parts = _BARS.split(line)
@@ -55,13 +56,15 @@ def bars(file: File, encoding: str, problems: list[Problem]) -> Iterator[Entry]:
             continue
         if len(parts) == 1:
             add(problems, "no_bars", number, file=file.name)
-        elif len(parts) > 3 or (len(parts) == 3 and not LINKS.fullmatch(parts[2].strip())):
+        elif not all(map(_LINKS_OR_NUMBERS.fullmatch, parts[2:])):
             add(problems, "many_bars", number, file=file.name, given=len(parts))
         elif not (parts[0].strip() and parts[1].strip()):
             add(problems, missing(parts[0], parts[1]), number, file=file.name)
         else:
             yield from (Entry("", "", empty) for empty in blank)
-            yield Entry(one_line(parts[0]), one_line(parts[1]), number, links=" ".join(parts[2:]).strip())
+            rest = [part.strip() for part in parts[2:]]
+            links = next(filter(LINKS.fullmatch, rest), "")
+            yield Entry(one_line(parts[0]), one_line(parts[1]), number, " · ".join(part for part in rest if part != links), links)
             blank = []
 
 

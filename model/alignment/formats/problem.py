@@ -33,7 +33,8 @@ MESSAGES: dict[str, str] = {
     "empty_target": "The target side is empty.",
     "both_empty": "Both sides are empty.",
     "no_bars": "The line has no ' ||| ' (with a space on both sides) between source and target; it is left out.",
-    "many_bars": "The line has {given} parts between ' ||| '; source and target, and links at most, were needed. It is left out.",
+    "many_bars": "The line has {given} parts between ' ||| '; source and target, and only links or numbers "
+    "after them, were needed. It is left out.",
     # tables
     "few_cells": "The row has {given} cells; column {needed} was needed. It is left out.",
     "many_cells": "The row has {given} cells where {needed} were expected (is a text with {delimiter!r} not in quotation "

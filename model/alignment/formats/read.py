@@ -185,7 +185,7 @@ def _table(file: File, format: str, found: Encoding, request: Request) -> Pairs:
         header=layout.header,
         columns=None if layout.alone else layout.columns,
         names=layout.names,
-        languages=layout.languages,
+        languages=(layout.languages[0], "") if layout.alone and table.keys is None else layout.languages,
         sure=layout.sure,
         alone=layout.alone and table.keys is None,
     )
@@ -215,8 +215,9 @@ def _xml(file: File, format: str, request: Request) -> Pairs:
         return next(read(Problems().again(), alone), None) is not None
 
     alone = format == "xliff" and not has_entries(alone=False) and has_entries(alone=True)  # still to be translated
-    plausible = tuple(dict.fromkeys([declared, *encodings.ENCODINGS[:5]]))
-    return Pairs(partial(read, alone=alone), format, declared, (file.name,), languages=spoken, encodings=plausible, alone=alone)
+    shown = encodings.ALIASES.get(declared, encodings.BY_CODEC.get(declared, declared))
+    plausible = tuple(dict.fromkeys([shown, *encodings.ENCODINGS[:5]]))
+    return Pairs(partial(read, alone=alone), format, shown, (file.name,), languages=spoken, encodings=plausible, alone=alone)
 
 
 def _languages_of_names(first: str, second: str) -> Two:

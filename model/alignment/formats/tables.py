@@ -105,6 +105,8 @@ def open_table(
         column, title = keys.column, rows[0][keys.column].strip()
         found = Layout((column, column), not title.startswith("{"), tuple(rows[0]), keys.languages)
         return Table(file, encoding, format, dialect, found, skip, keys=keys)
+    if format == "csv" and columns is None:  # a comma in some rows makes no column
+        rows = [row[: dialect.width] for row in rows]
     found = layout(rows, columns, header, languages, file.name)
     dialect = replace(dialect, width=max(dialect.width, len(found.names), *(column + 1 for column in found.columns)))
     return Table(file, encoding, format, dialect, found, skip)

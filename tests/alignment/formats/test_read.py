@@ -113,6 +113,8 @@ def test_what_a_line_of_bars_lacks_is_told() -> None:
     assert told(pairs) == [("no_bars", 4), ("empty_target", 5)]
     assert "left out" in pairs.problems[0].message
     assert list(pairs.in_step) == [*GOOD["bars"].rows]
+    pairs = read_pairs(pasted("a ||| b ||| 0.5 1e-3 ||| 0-0 ||| 2\n"))
+    assert [(entry.target, entry.links, entry.note) for entry in pairs.entries] == [("b", "0-0", "0.5 1e-3 · 2")]
     pairs = read_pairs(pasted("a b ||| c ||| 0-0 1p0\n\nd ||| e ||| f\ng ||| h\n"))
     assert [(entry.source, entry.target, entry.links, entry.line) for entry in pairs.entries] == [
         ("a b", "c", "0-0 1p0", 1),
@@ -140,6 +142,7 @@ def test_limits_are_said_with_what_was_given() -> None:
         (b"%PDF-1.7 ...", "a PDF document"),
         (b"\x89PNG\r\n\x1a\n" + bytes(60), "a picture"),
         (b"\x1f\x8b\x08" + bytes(60), "a gzip archive"),
+        (b"<!DOCTYPE html><html><p>Hello", "a web page"),
         (bytes(range(256)) * 4 + bytes(300), "binary data"),
     ],
 )

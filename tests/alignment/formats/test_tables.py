@@ -116,6 +116,14 @@ def test_the_reader_can_be_corrected() -> None:
     assert rows_of("a\tb\n", name="a.tsv", format="lines") == [("a\tb", "")]
 
 
+def test_sources_alone_in_a_table() -> None:
+    for content in ("text\nHello\nBye\n", 'source\n"Hello"\n"Bye"\n', "en\nHello\nBye\n"):
+        pairs, rows = read(("a.csv", content.encode()))
+        assert (pairs.alone, pairs.header, rows) == (True, True, [("Hello", ""), ("Bye", "")])
+    pairs, rows = read(("a.csv", b"text\nHello, you\nBye\nNo\n"))
+    assert (rows, told(pairs)) == ([("Bye", ""), ("No", "")], [("many_cells", 2)])
+
+
 def test_columns_that_are_no_text_are_kept_for_credit() -> None:
     """Case 100, with and without the numbers of the sentences."""
     pairs, _ = read(*GOOD["tatoeba"].files)

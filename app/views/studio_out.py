@@ -113,6 +113,7 @@ def _button(label: str, name: str, make: Make, key: str) -> None:
         file_name=name,
         mime="application/octet-stream",  # a browser keeps it as it is, and never opens it in the place of the page
         icon=":material/download:",
+        help=f"`{name}`",  # what is saved; the name is safe, so that it holds no markup
         on_click="ignore",
         key=f"studio_out_{key}",
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int16
 
+from model.alignment import joint
 from model.alignment.choices import default_choice
 from model.alignment.confidence import NO_SCORES, Scores, scores
 from model.alignment.extract import ROWS, Choice, WordWeights
@@ -22,6 +23,9 @@ from model.translator import Atlas, TextError, Translator
 
 BATCH_TOKENS = 256  # a forced pass of about 40 ms on one core: so often can somebody stop the work, or another visitor be served
 WINDOW, FIRST_WINDOW = 512, 8
+JOINT = "joint"
+WAYS = (*METHODS, JOINT)
+"""How the links of two directions may be joined."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Settings:
     """Where links come from.
 
     `choice` None is the head of the model's card (`default_choice`). `threshold` None links each target word to the source word
-    with the largest weight; a number, to all with weight above it. `symmetrize` joins the links with those of a reverse model.
+    with the largest weight; a number, to all with weight above it. `symmetrize` joins the links with those of a reverse model;
+    "joint" takes links from the mean weights of both (`joint.links`) and knows no threshold.
     Raises ValueError where a value is unknown.
     """
 
@@ -44,8 +49,10 @@ class Settings:
             raise ValueError(f"measure={self.measure!r} is unknown; choose one of {', '.join(MEASURES)}")
         if self.threshold is not None and not 0.0 <= self.threshold < 1.0:
             raise ValueError(f"threshold={self.threshold} is no share of a row's weight; give 0 or more, below 1, or None")
-        if self.symmetrize is not None and self.symmetrize not in METHODS:
-            raise ValueError(f"symmetrize={self.symmetrize!r} is unknown; choose one of {', '.join(METHODS)}")
+        if self.symmetrize is not None and self.symmetrize not in WAYS:
+            raise ValueError(f"symmetrize={self.symmetrize!r} is unknown; choose one of {', '.join(WAYS)}")
+        if self.symmetrize == JOINT and self.threshold is not None:
+            raise ValueError(f"symmetrize={JOINT!r} has a threshold of its own; leave out threshold={self.threshold}")
 
 
 class WeightedLink(NamedTuple):
@@ -167,6 +174,7 @@ def _pass(
     outcomes: dict[int, Outcome] = {}
     places: list[int] = []
     fine: list[Prepared] = []
+    choices = joint.guided(atlas.card, choice) if settings.symmetrize == JOINT else (choice,)
     for index, (source, target) in enumerate(block):
         ready = prepare(atlas, source, target, settings.split_punctuation, sides)
         if isinstance(ready, Prepared):
@@ -176,17 +184,19 @@ def _pass(
             outcomes[index] = ready
     for batch in batches(fine, batch_tokens):
         members = [fine[index] for index in batch]
-        for index, found in zip(batch, _found(atlas, members, settings.measure, choice), strict=True):
+        for index, found in zip(batch, _found(atlas, members, settings.measure, choices), strict=True):
             outcomes[places[index]] = found
         between()
     return [outcomes[index] for index in range(len(block))]
 
 
-def _found(atlas: Translator, pairs: Sequence[Prepared], measure: Measure, choice: Choice) -> Iterator[Found]:
+def _found(atlas: Translator, pairs: Sequence[Prepared], measure: Measure, choices: Sequence[Choice]) -> Iterator[Found]:
+    """Of several choices the mean of their maps."""
     weights, log_probabilities = forced(atlas, pairs, measure)
     best = weights.best()
-    head = weights.maps.shape[4] - 1 if choice.head is None else choice.head
-    maps = weights.maps[:, ROWS.index(choice.row), :, choice.layer, head].cpu().numpy()
+    last = weights.maps.shape[4] - 1
+    chosen = [weights.maps[:, ROWS.index(one.row), :, one.layer, last if one.head is None else one.head] for one in choices]
+    maps = (sum(chosen[1:], chosen[0]) / len(chosen)).cpu().numpy()
     for index, pair in enumerate(pairs):
         sources, targets = pair.labels.sources, pair.labels.targets
         of_pair = best[index, :, :targets].transpose(2, 3, 0, 1)
@@ -215,8 +225,8 @@ def _aligned(index: int, pair: tuple[str, str], found: Found, back: Found | None
         weighted = [WeightedLink(i, j, float(between_words[j, i])) for i, j in links]
     else:
         backward = {(i, j) for j, i in _links(back, settings.threshold)}
-        chosen = symmetrize(set(links), backward, settings.symmetrize)
-        means = (between_words + back.map_[:, : back.sources].T) / 2
+        means = joint.mean(between_words, back.map_[:, : back.sources])
+        chosen = joint.links(means) if settings.symmetrize == JOINT else symmetrize(set(links), backward, settings.symmetrize)
         weighted = [WeightedLink(i, j, float(means[j, i])) for i, j in chosen]
     return Aligned(
         index,

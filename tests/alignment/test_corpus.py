@@ -9,7 +9,7 @@ import torch
 
 import model
 from model import LanguageModel, TextError, Translator
-from model.alignment import extract
+from model.alignment import extract, joint
 from model.alignment.choices import default_choice, of_card
 from model.alignment.corpus import Aligned, Settings, align, translate_missing, weights_of
 from model.alignment.extract import ROWS, Choice
@@ -113,6 +113,23 @@ def test_symmetrised_links_are_of_both_directions(shared: Translator) -> None:
             assert links_of(one) == symmetrize(there, backward, method)
             for i, j, weight in one.links:
                 assert weight == pytest.approx((float(forward[j, i]) + float(reverse.at(choice)[i, j])) / 2, abs=1e-6)
+
+
+def test_joint_links_are_those_of_the_mean_weights_of_all_guided_heads(shared: Translator) -> None:
+    taught = [{"layer": 1, "head": 0, "row": "produced"}, {"layer": 1, "head": 2, "row": "read"}]
+    guided = Translator(shared.name, shared.model, shared.tokenizers, {"guided": taught})
+    choices = joint.guided(guided.card, default_choice(guided))
+    assert len(choices) == 2
+    for one in align(guided, PAIRS, Settings(symmetrize="joint", split_punctuation=True), reverse=guided):
+        maps = []
+        for texts in ((one.source, one.target), (one.target, one.source)):
+            weights = extract.of_trace(guided.trace(*texts))
+            maps.append(sum(weights.at(choice)[:, : weights.sources] for choice in choices).numpy() / 2)
+        mean = joint.mean(*maps)
+        assert links_of(one) == joint.links(mean)
+        assert all(link.weight == pytest.approx(mean[link.target, link.source], abs=1e-6) for link in one.links)
+    with pytest.raises(ValueError, match="has a threshold of its own"):
+        Settings(symmetrize="joint", threshold=0.3)
 
 
 def test_what_cannot_be_aligned_keeps_its_place_and_says_why(shared: Translator) -> None:

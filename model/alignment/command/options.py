@@ -3,10 +3,10 @@
 import argparse
 from collections.abc import Sequence
 
+from model.alignment.corpus import WAYS
 from model.alignment.extract import ROWS
 from model.alignment.forced import MEASURES
 from model.alignment.formats import PAIR_FORMATS
-from model.alignment.symmetrize import METHODS
 
 PROGRAM = "python -m model.alignment"
 FORMATS = ("pharaoh", "naacl", "tsinghua", "tsv", "json", "npz", "html")
@@ -71,7 +71,9 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--reverse", metavar="MODEL", help="a model of the other direction to symmetrise with; auto: a shipped one"
     )
-    group.add_argument("--symmetrize", choices=METHODS, help="default with --reverse: grow-diag-final-and")
+    group.add_argument(
+        "--symmetrize", choices=WAYS, help="default with --reverse: grow-diag-final-and; joint averages the weights of both first"
+    )
     group.add_argument("--layer", type=int, help="of the decoder, from 0; default: with head and row the one on the model's card")
     group.add_argument("--head", help="from 0, or mean")
     group.add_argument("--row", choices=ROWS, help="the row that produces a word, or the one that reads it")

@@ -140,7 +140,7 @@ class _Shared(io.RawIOBase):
             self._place = offset
         return self._place
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed has no name for a writable buffer
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # typeshed has no name for a writable buffer
         self._stream.seek(self._place)
         block = self._stream.read(len(buffer))
         buffer[: len(block)] = block

@@ -75,7 +75,8 @@ def read_pairs(
     else:
         pairs = _two((opened[0], opened[1]), format, request, problems)
     wanted = _codes(languages) if languages else ("", "")
-    if languages and all(pairs.languages) and set(pairs.languages) != set(wanted):
+    own_words = pairs.format in ("tmx", "xliff")  # where each unit names its languages, so do their problems
+    if languages and all(pairs.languages) and set(pairs.languages) != set(wanted) and not own_words:
         add(problems, "other_languages", file=opened[0].name, found=_and(pairs.languages), needed=_and(wanted))
     pairs = replace(pairs, limits=request.limits, problems=problems)
     if next(iter(replace(pairs, problems=Problems()).entries), None) is None:

@@ -135,7 +135,7 @@ def test_what_would_take_for_ever_is_refused() -> None:
     with pytest.raises(FormatError, match="match them by number"):
         read(together, together)
     assert len(read(together, together, "number")[0]) == 400
-    for filler in (b" " * 200_000, b"1" * 200_000, b"\n" * 200_000, b"1:1:1:" * 50_000, b"-" * 200_000, b"<i" * 100_000):
+    for filler in (b" " * 60_000, b"1" * 60_000, b"\n" * 60_000, b"1:1:1:" * 15_000, b"-" * 60_000, b"<i" * 30_000):
         assert read(cue(1, 1, 2, "one") + filler, cue(1, 1, 2, "un"))[0]
 
 
@@ -144,7 +144,7 @@ TEXTS = st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characte
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6))
 def test_what_the_library_writes_is_read_again(pairs: list[tuple[str, str]]) -> None:
     sides = [
@@ -157,7 +157,7 @@ def test_what_the_library_writes_is_read_again(pairs: list[tuple[str, str]]) -> 
         assert problems == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -305,6 +305,8 @@ def test_a_translation_file_in_other_languages_is_left_out_with_a_word() -> None
     assert pairs == []
     assert told(problems) == [(3, "xliff_languages")]
     assert "en, fr" in problems[0].message
+    found = read_pairs(io.BytesIO(XLIFF), languages=("en", "zh"))
+    assert (list(found.rows), told(found.problems)) == ([], [(None, "no_pairs"), (3, "xliff_languages")])
     without = XLIFF.replace(b' target-language="fr"', b"")
     assert read(without, ("en", "zh"), read_xliff)[0] == read(XLIFF, reader=read_xliff)[0]
 

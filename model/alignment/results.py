@@ -18,7 +18,7 @@ from model.alignment.corpus import Aligned
 from model.alignment.extract import ROWS, Choice, WordWeights
 from model.alignment.formats import GoldLinks
 from model.alignment.formats.link_tables import Written, decimal, record
-from model.alignment.formats.links import written
+from model.alignment.formats.link_writing import written
 from model.alignment.metrics import Counts
 
 MEASURES = (

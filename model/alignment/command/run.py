@@ -20,7 +20,7 @@ from model.alignment.command.processes import Processes, in_turns
 from model.alignment.command.tally import Tally
 from model.alignment.corpus import Aligned, align, translate_missing
 from model.alignment.formats import GoldLinks, Pair
-from model.alignment.formats.links import lines_of
+from model.alignment.formats.link_writing import lines_of
 from model.checkpoint import CheckpointError
 
 FINE, SOME_UNALIGNED, WRONG, INTERRUPTED = 0, 1, 2, 130

@@ -2,7 +2,8 @@
 
 from model.alignment.formats.files import pasted
 from model.alignment.formats.link_detection import LINK_FORMATS
-from model.alignment.formats.links import Alignments, GoldLinks, read_alignments, write_alignments
+from model.alignment.formats.link_writing import write_alignments
+from model.alignment.formats.links import Alignments, GoldLinks, read_alignments
 from model.alignment.formats.pairs import PAIR_FORMATS, Entry, Limits, Pair, Pairs
 from model.alignment.formats.problem import FormatError, Message, Problem
 from model.alignment.formats.read import read_pairs

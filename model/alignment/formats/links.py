@@ -1,18 +1,15 @@
-"""Links between the words of sentence pairs, read from files of many formats and written to them.
+"""Links between the words of sentence pairs, read from files of many formats.
 
 What a position counts is a word of `words.split(text, split_punctuation=False)`: what space or tab separates, and each
 Chinese character alone. The first number of a link is the source word (`reverse=True`: the target word).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import repeat
-from os import PathLike
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
-from model.alignment import pharaoh, words
+from model.alignment import words
 from model.alignment.formats import link_notations as notations
-from model.alignment.formats import link_tables as tables
 from model.alignment.formats.files import File, Given
 from model.alignment.formats.link_detection import LINK_FORMATS, READERS, detect, silent, text_lines
 from model.alignment.formats.link_notations import Found, Tell
@@ -206,68 +203,8 @@ def read_alignments(
     return Alignments(file, pairs, base, format, reverse)
 
 
-def write_alignments(rows: Iterable[Any], file: BinaryIO | str | PathLike[str], format: str) -> None:
-    """Write the links of pairs, one after another, to a path or a binary stream.
-
-    A row is (sure, possible), a `Written`, or what has `links` of (source, target, weight) and the words, as `Aligned` has.
-    Pharaoh, NAACL, Tsinghua and the table and JSON of `link_tables`; weights stand in NAACL, TSV and JSON.
-    """
-    lines = lines_of(rows, format)
-    if isinstance(file, str | PathLike):
-        with Path(file).open("wb") as stream:
-            stream.writelines(f"{line}\n".encode() for line in lines)
-    else:
-        file.writelines(f"{line}\n".encode() for line in lines)
-
-
-def lines_of(rows: Iterable[Any], format: str, first: int = 1) -> Iterator[str]:
-    """What `write_alignments` writes, line by line; from pair `first` on as it goes on behind the pairs before it.
-
-    The lines of a pair come before the next pair is taken from `rows`; in JSON, where a comma tells of the next, after that.
-    """
-    if format not in WRITERS:
-        raise ValueError(f"format={format!r} cannot be written; choose one of {', '.join(WRITERS)}")
-    return WRITERS[format](map(written, rows), first)
-
-
-def written(row: Any) -> Written:
-    """A row of any kind as what is written."""
-    if isinstance(row, Written):
-        return row
-    if (links := getattr(row, "links", None)) is None:
-        sure, possible = row
-        return Written(dict.fromkeys({*sure, *possible}), frozenset(sure))
-    weights = {(link.source, link.target): link.weight for link in links}
-    return Written(weights, frozenset(weights), row.source_words, row.target_words)
-
-
 def _count(text: str) -> int:
     return len(words.split(text, split_punctuation=False))
-
-
-def _pharaoh(rows: Iterable[Written], first: int = 1) -> Iterator[str]:
-    return (pharaoh.render(row.sure, row.links) for row in rows)
-
-
-def _tsinghua(rows: Iterable[Written], first: int = 1) -> Iterator[str]:
-    for row in rows:
-        yield " ".join(f"{i + 1}:{j + 1}/{int((i, j) in row.sure)}" for i, j in sorted(row.links))
-
-
-def _naacl(rows: Iterable[Written], first: int = 1) -> Iterator[str]:
-    for number, row in enumerate(rows, first):
-        for (i, j), weight in sorted(row.links.items()):
-            mark = "S" if (i, j) in row.sure else "P"
-            yield f"{number} {i + 1} {j + 1} {mark} {tables.decimal(weight)}".rstrip()
-
-
-WRITERS: Mapping[str, Callable[[Iterable[Written], int], Iterator[str]]] = {
-    "pharaoh": _pharaoh,
-    "naacl": _naacl,
-    "tsinghua": _tsinghua,
-    "tsv": tables.table,
-    "json": tables.json_lines,
-}
 
 
 def _sorted(found: Iterable[Found]) -> list[Found]:

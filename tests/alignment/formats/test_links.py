@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from model.alignment.formats.link_detection import LINK_FORMATS
 from model.alignment.formats.link_tables import Written
-from model.alignment.formats.links import GoldLinks, read_alignments, write_alignments
+from model.alignment.formats.link_writing import write_alignments
+from model.alignment.formats.links import GoldLinks, read_alignments
 from model.alignment.formats.problem import FormatError
 from model.alignment.metrics import alignment_error_rate
 from model.alignment.pharaoh import Link

@@ -8,7 +8,7 @@ import streamlit as st
 from app import session
 from app.components import alignment
 from app.session.studio_opened import OpenedPair, Reverse, opened_pair
-from app.text import section, text
+from app.text import has, section, text
 from app.views import html, linked
 from model.alignment.baseline import diagonal
 from model.alignment.extract import Choice
@@ -33,8 +33,8 @@ def show(study: session.Study, index: int) -> None:
         "studio_pair.from_study", kind="quiet", layer=where.layer + 1, head=html.Ours(_head(where)), row=html.Ours(_row(where))
     )
     if pair.reverse is None:
-        languages = dict(zip(("source", "target"), map(html.Ours, study.languages), strict=True))
-        html.prose("studio_pair.no_reverse", kind="quiet", **languages)
+        source, target = (html.Ours(text(f"languages.{name}") if has(f"languages.{name}") else name) for name in study.languages)
+        html.prose("studio_pair.no_reverse", kind="quiet", source=source, target=target)
     alignment.alignment(
         _message(study, pair),
         key=KEY,

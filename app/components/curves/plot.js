@@ -20,14 +20,17 @@ function legendOf(theme, chart, width) {
   });
 }
 
-export function layout(theme, chart, width) {
+/** Where everything stands; `least` is the room that is kept at the left, more than the numbers need where a turned label is long. */
+export function layout(theme, chart, width, least = 0) {
   const values = numbers(chart), legend = legendOf(theme, chart, width), head = (legend.at(-1)?.row ?? -1) * LINE + 2 * LINE + 12;
   const y = chart.logarithmic && values.length ? decades(Math.min(...values), Math.max(...values), 6) : linear(Math.min(0, ...values), Math.max(0, ...values), 5);
-  const left = 10 + Math.max(...y.ticks.map(({ label }) => widthOf(theme, label, SIZE))), right = Math.max(left + 40, width - 14), count = chart.labels.length;
+  const left = Math.max(least, 10 + Math.max(...y.ticks.map(({ label }) => widthOf(theme, label, SIZE)))), right = Math.max(left + 40, width - 14), count = chart.labels.length;
   const along = chart.places && axisOf(chart, right - left), across = place => left + along.share(place) * (right - left);
   const at = along ? chart.places.map(across) : chart.labels.map((_, i) => left + (i + 0.5) * (right - left) / count);
   const step = (right - left) / Math.max(1, count), named = along ? namedOf(theme, chart, across, left, right) : [];
   const marks = along ? { turned: false, longest: 0, ticks: along.ticks.map(({ value, label }) => ({ label, x: across(value) })) } : points(theme, chart, at, step);
+  const over = marks.turned ? widthOf(theme, marks.ticks[0].label, SIZE) * Math.cos(TURNED * Math.PI / 180) - marks.ticks[0].x : 0;
+  if (over > 0 && !least) return layout(theme, chart, width, left + over);
   const top = head + MARK * Math.max(0, ...named.map(({ row }) => row + 1));
   const bottom = top + HEIGHT, below = marks.turned ? 14 + marks.longest * Math.sin(-TURNED * Math.PI / 180) : 22;
   return { width, height: bottom + below + 24, left, right, head, top, bottom, below, y, at, step, marks, named, legend,

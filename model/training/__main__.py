@@ -78,6 +78,8 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     training.add_argument("--guide-head", nargs=3, action="append", default=[], metavar=("LAYER", "HEAD", "ROW"),
                           help="a head of cross-attention to guide: layer and head from 0, row produced or read")  # fmt: skip
     training.add_argument("--guide-factor", type=float, default=0.1)
+    training.add_argument("--guide-spread", action="store_true",
+                          help="every link of a word is to get an equal share of the weight; without it one of them is enough")  # fmt: skip
     training.add_argument(
         "--autocast", choices=("auto", "on", "off"), default="auto", help="bfloat16; auto: where the processor has it"
     )
@@ -250,6 +252,7 @@ def settings_of(options: argparse.Namespace, device: torch.device) -> Settings:
     return Settings(
         steps=options.steps, warmup=options.warmup, factor=options.factor, cooldown=options.cooldown,
         smoothing=options.smoothing, clip=options.clip, guide_factor=options.guide_factor, seed=options.seed,
+        guide_spread=options.guide_spread,
         guided=tuple(GuidedHead(int(layer), int(head), row) for layer, head, row in options.guide_head),
         autocast=options.autocast == "on" or (options.autocast == "auto" and has_bfloat16(device)),
         check_every=options.check_every, snapshots=options.snapshots,

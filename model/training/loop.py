@@ -55,6 +55,7 @@ class Settings:
     clip: float = 1.0
     guided: tuple[GuidedHead, ...] = ()
     guide_factor: float = 0.1
+    guide_spread: bool = False  # whether every link of a row is to get a share of its weight
     autocast: bool = False
     seed: int = 1
     check_every: int = 500
@@ -125,7 +126,8 @@ def update(
     guides, rows = entropy.new_zeros(()), tokens.new_zeros(())
     for head in settings.guided:
         assert recording is not None
-        loss, count = summed_guide(recording[head.path].tensor[:, head.head].float(), batch.links_of(head.row))
+        weights = recording[head.path].tensor[:, head.head].float()
+        loss, count = summed_guide(weights, batch.links_of(head.row), settings.guide_spread)
         guides, rows = guides + loss * counts, rows + count * counts
     all_tokens, all_rows, all_entropy, all_guides = group.total(tokens, rows, entropy, guides)
     total = entropy / all_tokens

@@ -50,12 +50,17 @@ def summed_cross_entropy(
 
 
 def summed_guide(
-    weights: Float[Tensor, "batch query key"], links: Bool[Tensor, "batch query key"]
+    weights: Float[Tensor, "batch query key"], links: Bool[Tensor, "batch query key"], spread: bool = False
 ) -> tuple[Float[Tensor, ""], Int[Tensor, ""]]:
     """- log of the weight that each row puts on its links, summed over the rows that have any; and their number.
 
-    After Garg et al. 2019, 3.3, with the weight on all links of a row taken together.
+    After Garg et al. 2019, 3.3: with `spread` as there, the mean over the links of a row, so that each is to get an equal
+    share; without it the weight on all of them is taken together, and one of them is enough.
     """
     linked = links.any(dim=-1)
-    mass = (weights * links).sum(dim=-1)[linked]
+    weights, links = weights[linked], links[linked]
+    if spread:
+        logs = weights.clamp(min=1e-9).log()
+        return -((logs * links).sum(dim=-1) / links.sum(dim=-1)).sum(), linked.sum()
+    mass = (weights * links).sum(dim=-1)
     return -mass.clamp(min=1e-9).log().sum(), linked.sum()

@@ -98,6 +98,17 @@ class TestGuide:
         assert int(rows) == 2  # the second row has no link and no say
         assert float(loss) == pytest.approx(-math.log(0.5) - math.log(0.4), rel=1e-6)
 
+    def test_spread_asks_for_an_equal_share_on_every_link(self) -> None:
+        links = torch.tensor([[[True, True, False]]])
+        even, one_sided = torch.tensor([[[0.4, 0.4, 0.2]]]), torch.tensor([[[0.75, 0.05, 0.2]]])
+        assert summed_guide(even, links)[0] == summed_guide(one_sided, links)[0]  # 0.8 together
+        loss, rows = summed_guide(one_sided, links, spread=True)
+        assert float(loss) == pytest.approx(-(math.log(0.75) + math.log(0.05)) / 2, rel=1e-6)
+        assert int(rows) == 1
+        assert summed_guide(even, links, spread=True)[0] < loss
+        alone = links & torch.tensor([True, False, False])
+        torch.testing.assert_close(summed_guide(even, alone, spread=True), summed_guide(even, alone))
+
     def test_no_links_at_all(self) -> None:
         loss, rows = summed_guide(torch.rand(1, 2, 3), torch.zeros(1, 2, 3, dtype=torch.bool))
         assert (float(loss), int(rows)) == (0, 0)

@@ -60,11 +60,10 @@ from app.session.studio_rivals import (
     cancel_rival,
     guided_heads,
     head_scores,
-    keep_head,
-    kept_head,
     models_alike,
     rivals,
     sides,
+    use_head,
 )
 from app.session.studio_samples import study_samples
 from app.session.studio_study import File, Reading, Study, Upload
@@ -141,8 +140,6 @@ __all__ = [
     "guided_heads",
     "head_off",
     "head_scores",
-    "keep_head",
-    "kept_head",
     "languages",
     "links_ending",
     "links_file",
@@ -188,6 +185,7 @@ __all__ = [
     "translators",
     "under_encodings",
     "upload_of",
+    "use_head",
     "warm_up",
     "writes_on",
     "wrote",

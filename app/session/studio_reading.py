@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
+import streamlit as st
+
 from app.session import limits
 from app.session.loading import damage, known_words, languages, load, models, reads, writes_on
 from app.session.studio_pairs import flags_of, may_be
@@ -18,6 +20,7 @@ from model.alignment.formats import Alignments, Entry, FormatError, GoldLinks, P
 from model.translator import Translator
 
 WITHOUT_LINES = ("tmx", "xliff", "srt", "json")  # formats in which a pair is no line
+_HEADS = "atlas_kept_heads"
 SAMPLE = 200  # pairs from which the languages are guessed
 # A file of links holds little else: Pharaoh, TsinghuaAligner, NAACL, or GIZA++ with its comment lines.
 _LINK = r"(?:\d+[-p?]\d+|\d+:\d+/[\d.]+)"
@@ -76,7 +79,8 @@ def read(upload: Upload, reading: Reading, model: str = "", settings: Settings |
     if reading.swap:
         entries = [replace(entry, source=entry.target, target=entry.source) for entry in entries]
     problems: list[Problem] = [*pairs.problems]
-    links, gold = None, []
+    links: Alignments | None = None
+    gold: list[GoldLinks | None] = []
     try:
         links, gold = _gold(upload, reading, pairs, entries)
     except FormatError as error:  # the pairs can be read without them
@@ -99,8 +103,19 @@ def read(upload: Upload, reading: Reading, model: str = "", settings: Settings |
 
 
 def first_settings(name: str, *, split_punctuation: bool) -> Settings:
-    """The head that aligns best as the card has measured it."""
-    return Settings(choice=default_head(name)[0], split_punctuation=split_punctuation)
+    """The head that the visitor kept for this model, else the one that aligns best as the card has measured it."""
+    return Settings(choice=kept_head(name) or default_head(name)[0], split_punctuation=split_punctuation)
+
+
+def keep_head(name: str, choice: Choice) -> None:
+    """What the visitor wants to align with whenever this model is taken."""
+    st.session_state.setdefault(_HEADS, {})[name] = choice
+
+
+def kept_head(name: str) -> Choice | None:
+    """The head that the visitor kept for a model, if one was."""
+    found: Choice | None = st.session_state.get(_HEADS, {}).get(name)
+    return found
 
 
 def default_head(name: str) -> tuple[Choice, Reason]:
@@ -163,7 +178,8 @@ def _gold(
     upload: Upload, reading: Reading, pairs: Pairs, entries: Sequence[Entry]
 ) -> tuple[Alignments | None, list[GoldLinks | None]]:
     """The links that came along: in a file of their own, else in a column of the pairs."""
-    file, places = upload.links, list(range(len(entries)))
+    file = upload.links
+    places: list[int | None] = list(range(len(entries)))
     if file is not None:
         if len(file.content) > limits.MAX_UPLOAD:
             raise FormatError.of("too_large", file=file.name, given=len(file.content), limit=limits.MAX_UPLOAD)

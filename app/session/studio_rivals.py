@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import streamlit as st
 
 from app.session.loading import languages, load
-from app.session.studio_reading import first_settings, translators
+from app.session.studio_reading import first_settings, keep_head, translators
 from app.session.studio_study import UNDER_WAY, File, State, Study, Upload
 from app.session.studio_work import Alignments, Job
 from app.session.training import is_here, owner
@@ -29,7 +29,7 @@ Kind = Literal["statistical", "model", "reverse", "file"]
 Links = list[frozenset[Link] | None]
 JOINED = "grow-diag-final-and"
 
-_RIVALS, _SCORES, _HEADS = "atlas_rivals", "atlas_head_scores", "atlas_kept_heads"
+_RIVALS, _SCORES = "atlas_rivals", "atlas_head_scores"
 _WAIT = 0.2  # seconds between two looks at whether somebody still wants what is waited for
 
 logger = logging.getLogger(__name__)
@@ -198,16 +198,10 @@ def guided_heads(name: str) -> list[Choice]:
     return [Choice(entry["layer"], entry["head"], entry["row"]) for entry in load(name).card.get("guided", ())]
 
 
-def keep_head(study: Study, choice: Choice) -> None:
+def use_head(study: Study, choice: Choice) -> None:
     """Align with this head, now and whenever this visitor takes this model again."""
-    st.session_state.setdefault(_HEADS, {})[study.model] = choice
+    keep_head(study.model, choice)
     study.use(replace(study.settings, choice=choice))
-
-
-def kept_head(name: str) -> Choice | None:
-    """The head that the visitor chose for a model, if one was."""
-    found: Choice | None = st.session_state.get(_HEADS, {}).get(name)
-    return found
 
 
 def _learn(

@@ -102,7 +102,7 @@ def _best(study: session.Study, found: Scoreboard, best: Choice) -> None:
     st.button(
         text("studio_heads.use", best=name(best)),
         key="studio_heads_use",
-        on_click=session.keep_head,
+        on_click=session.use_head,
         args=(study, best),
         icon=":material/check:",
     )

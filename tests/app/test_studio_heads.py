@@ -85,6 +85,7 @@ def test_with_gold_the_best_head_is_named_and_can_be_taken(open_app: OpenApp) ->
     assert "Guided, by the model's card: layer 2, head 3, read row" in page
     app.button(key="studio_heads_use").click().run()
     assert found.settings.choice == expected
+    assert app.session_state["atlas_kept_heads"] == {"en-fr": expected}, "kept for whatever is brought next"
     assert "Links come from" in shown(app)
     assert not [button for button in app.button if button.key == "studio_heads_use"]
 
@@ -141,7 +142,7 @@ def test_two_models_are_compared_and_the_pair_on_which_they_differ_most_opens(op
 def test_a_file_of_links_is_compared_and_its_name_is_text(open_app: OpenApp) -> None:
     app = opened(open_app, study(GOLD))
     name = "<b>_links_</b>.align"
-    app.file_uploader(key="studio_rival_file").upload([(name, b"0-0\n0-0 1-2\n99-0\n0-0\n", "text/plain")]).run()
+    app.file_uploader(key="studio_rival_file").upload(name, b"0-0\n0-0 1-2\n99-0\n0-0\n", "text/plain").run()
     html = said(app)
     assert "&lt;b&gt;_links_&lt;/b&gt;.align" in html
     assert "<b>_links_</b>" not in html

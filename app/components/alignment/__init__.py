@@ -11,7 +11,7 @@ __all__ = ["LABELS", "MODULES", "Backward", "Gold", "Pieces", "Sentence", "align
 
 MODULES = (
     "scale", "keys", "payload", "maps", "symmetrize", "links", "draft", "state", "matrix", "marks", "ribbon", "words",
-    "panels", "say", "twin", "switches", "editor", "main",
+    "panels", "say", "twin", "shown", "files", "switches", "editor", "main",
 )  # fmt: skip
 
 _FOLDER = Path(__file__).parent

@@ -2,18 +2,16 @@
 import { button, choice, copyLink, replaceControls } from "./controls.js";
 import { Draft, draftsLeft } from "./draft.js";
 import { Editor } from "./editor.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
-import { hypothesis, NONE, verdict } from "./links.js";
-import { axesOf, extentsOf, pieceMap, wordMap } from "./maps.js";
-import { drawLegend, layoutLegend, swatch } from "./marks.js";
+import { saveFile } from "./files.js";
+import { swatch } from "./marks.js";
 import { Drawn, mount } from "./mount.js";
 import { MatrixPanel, RibbonPanel } from "./panels.js";
 import { decode } from "./payload.js";
-import { captionOf, describe, notesOf, pathOf, scoresText } from "./say.js";
-import { rasterize } from "./scale.js";
+import { describe, notesOf, pathOf, scoresText } from "./say.js";
+import { shownOf } from "./shown.js";
 import { clearState, readState, writeState } from "./state.js";
 import { switchesOf } from "./switches.js";
-import { csvOf, TableTwin } from "./twin.js";
+import { TableTwin } from "./twin.js";
 import { element, fill } from "./template.js";
 import { TextPanel } from "./words.js";
 
@@ -85,7 +83,7 @@ class Alignment extends Drawn {
     this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, text.loading);
     this.editor = new Editor(this, header);
     this.table = new TableTwin(text, text.title);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
+    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => saveFile(this, kind) })), copyLink(text, () => location.href));
     this.figure = element("div", { class: "figure" }, this.views, this.matrix.node, this.ribbon.node, this.legend);
     this.said = element("div", { class: "said" }, this.text.node, this.live);
     this.rest = element("div", { class: "rest" }, this.scores, this.editor.node, this.notes, this.path);
@@ -104,20 +102,7 @@ class Alignment extends Drawn {
 
   // ----- what is shown
 
-  compute() {
-    const { header, state, draft } = this, pieces = pieceMap(this.data, state);
-    if (!pieces) return null;
-    const axes = axesOf(header, state), words = wordMap(header, state, pieces), map = state.unit === "words" ? words : pieces;
-    const links = hypothesis(this.data, state, words), linked = new Set(links.map(draft.cellOf));
-    const rows = extentsOf(axes.rows.items), cols = extentsOf(axes.cols.items), specials = new Map(axes.cols.items.filter(({ special }) => special).map(({ word, label }) => [word, label]));
-    const cells = [...new Set([...linked, ...(draft.known ? draft.cells.keys() : [])])].sort((one, other) => one - other).map(cell => {
-      const link = draft.linkOf(cell), share = Math.min(1, words.values[link[1] * words.cols + link[0]]);
-      return { link, share, verdict: verdict(linked.has(cell), draft.cells.get(cell) ?? NONE, draft.known), row: rows.get(link[1]), col: cols.get(link[0]) };
-    });
-    const bitmap = rasterize(this.theme, [{ ...map, masked: new Uint8Array(map.values.length), top: 1 }]);
-    return { axes, map, words, links, linked, specials, bitmap, extents: { rows, cols },
-      cells: cells.filter(({ row, col }) => row && col), titles: { rows: header.text.target, cols: header.text.source } };
-  }
+  compute() { return shownOf(this); }
 
   render() {
     this.width = this.root.clientWidth;
@@ -290,19 +275,6 @@ class Alignment extends Drawn {
   }
 
   write() { writeState(this.header, this.state); }
-
-  // ----- taking away
-
-  async export(kind) {
-    const { header, state, theme } = this, caption = captionOf(this), name = fileName([header.caption.model, `pair${header.index + 1}`, state.view], kind);
-    if (kind === "csv") return save(csvOf(this), name);
-    const inner = this.panel.picture, legend = layoutLegend(theme, this.entries, Math.max(inner.width, 420), state.view);
-    const picture = { width: Math.max(inner.width, legend.width), height: inner.height + 14 + legend.height, draw: surface => {
-      inner.draw(surface);
-      drawLegend(surface, theme, legend, 0, inner.height + 14);
-    } };
-    return save(kind === "png" ? await pngOf(theme, picture, caption) : svgOf(theme, picture, caption), name);
-  }
 
   close() {
     if (location.pathname === this.page) clearState(); // else another page has come, whose URL is its own

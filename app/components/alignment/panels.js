@@ -45,21 +45,32 @@ export class MatrixPanel {
   }
 
   draw(surface, view) {
-    const { theme, shown, focus } = this.app, [query, key] = this.app.cellOf(focus);
+    const { app } = this, { theme, shown, focus } = app, [query, key] = app.cellOf(focus);
     drawMatrix(surface, theme, this.geometry, { map: shown.map, axes: shown.axes, bitmap: shown.bitmap, runs: [], messages: [] }, { query, key }, view);
     drawMarks(surface, theme, this.geometry, shown.cells, view);
+    if (!focus.at && app.state.unit === "pieces") this.outline(surface, view, focus);
     if (query === null || key === null) return;
     const box = boxOfCell(this.geometry, query, key), { left, top } = this.geometry;
     surface.clip({ x: left - 2, y: top - 2, w: view.w, h: view.h }, () => // once more, above the marks
       surface.rect({ x: box.x - view.x - 1.5, y: box.y - view.y - 1.5, w: box.w + 3, h: box.h + 3, r: 4, stroke: theme.key, width: 2.6 }));
   }
 
+  /** A word that was pointed at in the text: all of its pieces. */
+  outline(surface, view, focus) {
+    const { theme, shown } = this.app, { geometry: g } = this, rows = shown.extents.rows.get(focus.row), cols = shown.extents.cols.get(focus.col);
+    const frame = (x, y, w, h, stroke) => surface.rect({ x: x - view.x - 0.5, y: y - view.y - 0.5, w: w + 1, h: h + 1, r: 3, stroke, width: 2 });
+    surface.clip({ x: g.left - 2, y: g.top - 2, w: view.w, h: view.h }, () => {
+      if (rows) frame(g.left, g.top + rows[0] * g.cell, g.gridWidth, (rows[1] - rows[0] + 1) * g.cell, theme.target);
+      if (cols) frame(g.left + cols[0] * g.cell, g.top, (cols[1] - cols[0] + 1) * g.cell, g.gridHeight, theme.source);
+    });
+  }
+
   paint() { this.stage.paint(this.app.theme); }
 
   reveal(focus) {
-    const [query, key] = this.app.cellOf(focus);
+    const { shown } = this.app, [query, key] = focus.at ?? [shown.extents.rows.get(focus.row)?.[0] ?? null, shown.extents.cols.get(focus.col)?.[0] ?? null];
     if (query === null && key === null) return;
-    const { shown } = this.app, row = query ?? strongest(shown.map, null, key), col = key ?? strongest(shown.map, query, null);
+    const row = query ?? strongest(shown.map, null, key), col = key ?? strongest(shown.map, query, null);
     this.stage.reveal(boxOfCell(this.geometry, row, col), this.geometry.left, this.geometry.top);
   }
 

@@ -107,12 +107,14 @@ def caption_of(
     """How links were made, in the words of `html_report`. `files` are names, told as text; `date` is today if it is empty."""
     links = "argmax" if settings.threshold is None else f"> {settings.threshold}"
     joined = settings.symmetrize or "none"
+    place = "mean" if choice.head is None else choice.head
     found = {
         "model": model,
         "languages": " → ".join(languages),
         "layer": str(choice.layer + 1),
         "head": "mean" if choice.head is None else str(choice.head + 1),
         "row": choice.row,
+        "path": f"decoder.layers.{choice.layer}.cross_attention, head {place}",
         "measure": settings.measure,
         "links": links,
         "symmetrization": f"{joined} ({reverse})" if settings.symmetrize and reverse else joined,

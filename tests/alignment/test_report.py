@@ -153,6 +153,7 @@ def test_caption_says_how_it_was_made() -> None:
     assert rows["Files"] == FILE_NAME
     assert rows["Date of this file"] == date.today().isoformat()
     joined = caption_of("en-fr", Choice(0, 1, "produced"), Settings(symmetrize="union"), reverse="fr-en", date="2020-01-02")
+    assert joined["path"] == "decoder.layers.0.cross_attention, head 1"
     assert (joined["symmetrization"], joined["date"], joined["head"]) == ("union (fr-en)", "2020-01-02", "2")
 
 

@@ -67,7 +67,7 @@ from app.session.studio_rivals import (
 )
 from app.session.studio_samples import study_samples
 from app.session.studio_study import File, Reading, Study, Upload
-from app.session.studio_table import COLUMNS, PAGE, PERCENTAGES, Table, Wanted, corpus_counts, study_table
+from app.session.studio_table import COLUMNS, PAGE, PERCENTAGES, ListColumn, Table, Wanted, corpus_counts, study_table
 from app.session.training import (
     begin_training,
     open_result,
@@ -98,6 +98,7 @@ __all__ = [
     "Example",
     "File",
     "Links",
+    "ListColumn",
     "Place",
     "Reading",
     "Remark",

@@ -10,9 +10,9 @@ import streamlit as st
 from app.session.studio_study import Study
 from model.alignment.metrics import Counts
 
-Column = Literal["index", "confidence", "coverage", "rows", "columns", "entropy", "ratio", "aer"]
-COLUMNS: tuple[Column, ...] = get_args(Column)
-PERCENTAGES: tuple[Column, ...] = ("confidence", "coverage", "rows", "columns")
+ListColumn = Literal["index", "confidence", "coverage", "rows", "columns", "entropy", "ratio", "aer"]
+COLUMNS: tuple[ListColumn, ...] = get_args(ListColumn)
+PERCENTAGES: tuple[ListColumn, ...] = ("confidence", "coverage", "rows", "columns")
 PAGE = 50  # rows
 
 _TABLE = "atlas_study_table"
@@ -26,11 +26,11 @@ class Wanted:
     linked by hand, or with gold.
     """
 
-    sort: Column = "index"
+    sort: ListColumn = "index"
     descending: bool = False
     query: str = ""
     flags: Collection[str] = ()
-    below: tuple[tuple[Column, float], ...] = ()
+    below: tuple[tuple[ListColumn, float], ...] = ()
     edited: bool = False
     gold: bool = False
 
@@ -39,7 +39,7 @@ class Wanted:
 class Table:
     """Numbers of all results, one array a column, NaN where there is none; `texts` are both sides, to search in."""
 
-    numbers: dict[Column, np.ndarray]
+    numbers: dict[ListColumn, np.ndarray]
     texts: list[str]
     flags: list[frozenset[str]]
     edited: np.ndarray
@@ -94,7 +94,7 @@ def corpus_counts(study: Study) -> tuple[Counts, int] | None:
 def _table(study: Study, count: int) -> Table:
     results = study.results[:count]
     scores = [one.scores for one in results]
-    numbers: dict[Column, np.ndarray] = {
+    numbers: dict[ListColumn, np.ndarray] = {
         "index": np.arange(count, dtype=np.float64),
         "confidence": _array([one.confidence_percent for one in scores]),
         "coverage": _array([one.coverage_percent for one in scores]),

@@ -1,12 +1,9 @@
 """Alignment studio: bring pairs of sentences, see how a model aligns them, score it, correct it, take it away."""
 
-import importlib
-from types import ModuleType
-
 import streamlit as st
 
 from app import session
-from app.views import anatomy, studio_input, studio_list, studio_preview, studio_work
+from app.views import anatomy, studio_heads, studio_input, studio_list, studio_out, studio_pair, studio_preview, studio_work
 from app.views.anatomy import Anatomy, Formula, Section
 from model.alignment import confidence, corpus, metrics
 
@@ -36,9 +33,9 @@ def stage(found: session.Study | None) -> None:
 
 def sections(found: session.Study) -> tuple[Section, ...]:
     return (
-        Section("studio.pair_title", lambda: _show("studio_pair", found, studio_list.opened(found))),
-        Section("studio.heads_title", lambda: _show("studio_heads", found)),
-        Section("studio.out_title", lambda: _show("studio_out", found)),
+        Section("studio.pair_title", lambda: studio_pair.show(found, studio_list.opened(found))),
+        Section("studio.heads_title", lambda: studio_heads.show(found)),
+        Section("studio.out_title", lambda: studio_out.show(found)),
     )
 
 
@@ -71,18 +68,6 @@ def _follow_model(found: session.Study | None) -> None:
     else:
         session.put_model(name)
     st.rerun()
-
-
-def _show(name: str, *given: object) -> None:
-    if part := _part(name):
-        part.show(*given)
-
-
-def _part(name: str) -> ModuleType | None:
-    try:
-        return importlib.import_module(f"app.views.{name}")
-    except ModuleNotFoundError:
-        return None
 
 
 session.begin_run()

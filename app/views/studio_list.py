@@ -108,7 +108,7 @@ def _there(study: session.Study) -> dict[str, int]:
     return counts | {name: count for name, count in kept.items() if count}
 
 
-def _row(study: session.Study, table: session.Table, index: int, columns: list[str]) -> Row:
+def _row(study: session.Study, table: session.Table, index: int, columns: list[session.ListColumn]) -> Row:
     entry = study.results[index]
     notes = [text(f"studio.note_{flag}") for flag in session.FLAGS if flag in table.flags[index]]
     notes += [text("studio.note_edited")] * (index in study.edits) + [text("studio.note_translated")] * (

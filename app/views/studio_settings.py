@@ -104,5 +104,10 @@ def _select(name: str, options: list[Any], value: Any, take: Any, shown: Any, wi
     key = f"studio_{name}"
     st.session_state[key] = value
     st.selectbox(
-        text(f"studio.ask_{name}"), options, key=key, format_func=shown, on_change=lambda: take(st.session_state[key]), width=width
+        text(f"studio.ask_{name}"),
+        options,
+        key=key,
+        format_func=shown,
+        on_change=lambda: take(st.session_state[key]),
+        width=width,
     )

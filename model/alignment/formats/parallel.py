@@ -10,7 +10,7 @@ from model.alignment.formats.problem import FormatError, Problem, add
 
 LINKS = re.compile(r"[0-9]+[-p?][0-9]+(?: +[0-9]+[-p?][0-9]+)*")  # Pharaoh
 
-_LINKS_OR_NUMBERS = re.compile(rf" *(?:{LINKS.pattern}|[-+0-9.eE ]*) *")
+_LINKS_OR_NUMBERS = re.compile(rf"{LINKS.pattern}|[-+0-9.eE ]*")
 _BARS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
 
@@ -56,7 +56,7 @@ def bars(file: File, encoding: str, problems: list[Problem]) -> Iterator[Entry]:
             continue
         if len(parts) == 1:
             add(problems, "no_bars", number, file=file.name)
-        elif not all(map(_LINKS_OR_NUMBERS.fullmatch, parts[2:])):
+        elif not all(_LINKS_OR_NUMBERS.fullmatch(part.strip()) for part in parts[2:]):
             add(problems, "many_bars", number, file=file.name, given=len(parts))
         elif not (parts[0].strip() and parts[1].strip()):
             add(problems, missing(parts[0], parts[1]), number, file=file.name)

@@ -18,8 +18,8 @@ from model.alignment.formats.xml import read_tmx, read_xliff
 
 Two = tuple[str, str]
 
-_TMX_LANGUAGE = re.compile(r"<tuv\b[^>]*?\blang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
-_TMX_SOURCE = re.compile(r"<(?:header|tu)\b[^>]*?\bsrclang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
+_TMX_LANGUAGE = re.compile(r"<tuv\b[^<>]*?\blang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
+_TMX_SOURCE = re.compile(r"<(?:header|tu)\b[^<>]*?\bsrclang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
 _XLIFF_LANGUAGE = re.compile(r"\b(?:source-language|target-language|srcLang|trgLang)\s*=\s*[\"']([^\"'<>]{1,40})")
 
 

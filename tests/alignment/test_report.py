@@ -176,7 +176,7 @@ def test_linked_words_share_a_number() -> None:
 
 
 def test_pairs_are_written_as_they_come() -> None:
-    file, most = io.StringIO(), 100
+    file, most = io.StringIO(), 40
     taken = 0
 
     def stream() -> object:

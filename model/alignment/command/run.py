@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -147,7 +148,8 @@ class Run:
         return align(job.atlas, rows, job.settings, job.reverse, job.batch_tokens, job.window, first_window=job.window)
 
     def opened(self, rows: Iterator[Aligned], begun: int) -> Iterator[Aligned]:
-        """The rows on their way to the output, gold and the file of pairs being at the pair after those that were begun with."""
+        """The rows on their way to the output, numbered on from those begun with; gold and the file of pairs stand there too."""
+        rows = (replace(row, index=index) for index, row in enumerate(rows, begun))
         if self.job.gold is not None:
             self.gold = islice(self.job.gold.rows, begun, None)
         return rows if self.options.write_pairs is None else whole.with_pairs(rows, Path(self.options.write_pairs), begun)

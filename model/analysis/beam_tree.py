@@ -81,7 +81,8 @@ def beside_greedy(tree: BeamTree, ids: tuple[int, ...], score: float, alpha: flo
     differ = (at for at, (one, other) in enumerate(zip(ids, best, strict=False)) if one != other)
     worth = score / penalty(len(ids), alpha)
     parted = None if ids == best else next(differ, min(len(ids), len(best)))
-    return Greedy(worth, worth > tree.nodes[tree.best[0]].worth, parted)
+    better = parted is not None and worth > tree.nodes[tree.best[0]].worth  # of the same output the last digits may differ
+    return Greedy(worth, better, parted)
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,25 @@ def test_greedy_beside_the_best_of_a_search(both: list[Atlas]) -> None:
         found = beam_tree.beside_greedy(tree, alone.ids, alone.score)
         best = tree.hypothesis(tree.best[0])
         assert found.worth == pytest.approx(alone.score / ((5 + len(alone.ids)) / 6) ** 0.6)
-        assert found.better == (found.worth > tree.nodes[tree.best[0]].worth)
+        assert found.better == (found.parted is not None and found.worth > tree.nodes[tree.best[0]].worth)
         if found.parted is not None:
             assert alone.ids[: found.parted] == best.ids[: found.parted]
             assert alone.ids[found.parted : found.parted + 1] != best.ids[found.parted : found.parted + 1]
+
+
+@pytest.mark.parametrize(("name", "text", "wrote", "searched"), [
+    ("en-fr", "cat dog", "chatte chien chien.", "Chaque chien chien chien."),
+    ("en-lm", "What", "'s the problem?", "'s your favorite sport?"),
+])  # fmt: skip
+def test_a_beam_may_cut_away_the_way_that_greedy_takes_and_miss_what_is_worth_more(
+    name: str, text: str, wrote: str, searched: str
+) -> None:
+    atlas, eye = load(name), Eye(0, 0)
+    alone = decoding_steps.write(atlas, text, Plan(limit=16), eye)
+    grown = beam_tree.grow(atlas, text, 3, eye, limit=16)
+    found = beam_tree.beside_greedy(grown.tree, alone.ids, alone.score)
+    assert (alone.text.strip(), grown.texts[0].strip()) == (wrote, searched)
+    assert found.better
+    assert found.worth > grown.tree.nodes[grown.tree.best[0]].worth + 0.2
+    assert found.parted is not None
+    assert grown.tree.hypothesis(grown.tree.best[0]).ids[: found.parted + 1] != alone.ids[: found.parted + 1]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -89,7 +90,7 @@ def all_trained() -> dict[str, Trial]:
 @lru_cache(maxsize=1)
 def shipped() -> dict[str, Trial]:
     """What `all_trained` found: `python -m benchmarks.schedules_tried` writes it down."""
-    entries = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    entries: dict[str, dict[str, Any]] = json.loads(SHIPPED.read_text(encoding="utf-8"))
     return {
         name: Trial(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
         for name, entry in entries.items()

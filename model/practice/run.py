@@ -139,7 +139,7 @@ def card(run: Practice) -> str:
         "[training]",
         f'command = "{order.command}"',
         f"steps = {run.progress.step}",
-        *(f"{name} = {getattr(run.settings, name):g}" for name in ("warmup", "factor", "cooldown")),
+        *(f"{name} = {getattr(run.settings, name):.10g}" for name in ("warmup", "factor", "cooldown")),
         f"seconds = {run.progress.seconds:.0f}",
         f"longest_words = {order.kind.lengths[1] if not order.kind.characters else 0}",
         "",

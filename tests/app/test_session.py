@@ -203,7 +203,7 @@ def test_what_is_usual_stands_on_the_card_as_measured_on_the_examples() -> None:
     means = sorted(-each.score / len(each.produced) for each in map(atlas.translate, sources))  # type: ignore[union-attr]
     assert atlas.card["doubt"]["sentences"] == len(means) == 6
     assert atlas.card["doubt"]["usual"] == pytest.approx((means[2] + means[3]) / 2, abs=6e-5)
-    assert all("doubt" in session.load(name).card for name in session.models())
+    assert all("doubt" in session.load(name).card for name in session.models() if session.examples(name, "en"))
 
 
 class TestASmallLanguage:

@@ -98,7 +98,8 @@ def detect(file: File) -> Encoding:
 
 def decoder(encoding: str) -> codecs.IncrementalDecoder:
     """A decoder that never fails: a byte that is wrong becomes U+DC00 + byte, which no right text holds."""
-    return codecs.getincrementaldecoder(encoding)("alignment-mark")
+    # Python's own handler does the same, in C; it is for encodings in which a wrong byte is never ASCII.
+    return codecs.getincrementaldecoder(encoding)("surrogateescape" if encoding == "utf-8" else "alignment-mark")
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:

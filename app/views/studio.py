@@ -3,7 +3,17 @@
 import streamlit as st
 
 from app import session
-from app.views import anatomy, studio_heads, studio_input, studio_list, studio_out, studio_pair, studio_preview, studio_work
+from app.views import (
+    anatomy,
+    html,
+    studio_heads,
+    studio_input,
+    studio_list,
+    studio_out,
+    studio_pair,
+    studio_preview,
+    studio_work,
+)
 from app.views.anatomy import Anatomy, Formula, Section
 from model.alignment import confidence, corpus, metrics
 
@@ -12,6 +22,8 @@ _MODEL = "studio_model_before"
 
 def described() -> Anatomy:
     """The page with what there is of it: sections for one pair, for heads and for exports need results."""
+    if not session.translators():
+        return Anatomy("studio", lambda: html.notice("error", "errors.no_models"))
     found = session.study()
     _follow_model(found)
     return Anatomy(

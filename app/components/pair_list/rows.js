@@ -4,7 +4,7 @@ import { element, fill } from "./template.js";
 /** The table of a page; `ask` tells the server what the visitor wants. */
 export function tableOf(header, ask) {
   const { text, columns, rows, sort, descending, opened, languages, page } = header;
-  const table = element("table", { role: "table", "data-testid": "pair-table" }); // roles are said: a phone shows it as cards
+  const table = element("table", { role: "table", "aria-description": text.keys, "data-testid": "pair-table" }); // roles are said: a phone shows it as cards
   table.createCaption().textContent = fill(text.caption, span(header));
   const heading = (id, title, about, kind) => {
     const own = id === sort, mark = own ? (descending ? "▼" : "▲") : "";

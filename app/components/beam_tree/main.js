@@ -123,8 +123,6 @@ class BeamTree extends Drawn {
     replaceAddress(url.href);
   }
 
-  get inner() { return Math.max(220, this.width - (this.width < 640 ? 26 : 42)); }
-
   render() {
     this.width = this.root.clientWidth;
     if (!this.width) return;

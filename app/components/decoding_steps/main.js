@@ -169,8 +169,6 @@ class DecodingSteps extends Drawn {
     replaceAddress(url.href);
   }
 
-  get inner() { return Math.max(220, this.width - (this.width < 640 ? 26 : 42)); }
-
   render() {
     this.width = this.root.clientWidth;
     if (!this.width) return;

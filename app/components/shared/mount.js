@@ -41,6 +41,9 @@ export class Drawn {
     this.render();
   }
 
+  /** The width inside the card's margins, which are smaller on a phone. */
+  get inner() { return Math.max(220, this.width - (this.width < 640 ? 26 : 42)); }
+
   write() {} // most have something to write
 
   close() {

@@ -42,9 +42,7 @@ def test_a_file_is_brought_corrected_sorted_opened_linked_by_hand_and_taken_away
     expect(preview).to_contain_text("WINDOWS-1252")
     page.locator(".st-key-studio_swap label").click()
     expect(preview.locator("table").first).to_contain_text("I love you .")
-    expect(preview.locator("tbody tr").nth(2).locator("td").nth(1)).to_have_text(
-        "He has <b> a small </b> house .", use_inner_text=True
-    )
+    expect(preview.locator("tbody tr").nth(2)).to_contain_text("He has < b > a small")  # word by word
 
     page.locator(".st-key-studio_start button").click()
     expect(page.get_by_test_id("stMain")).to_contain_text("All 4 pairs were given to en-fr.")
@@ -86,7 +84,9 @@ def test_a_file_is_brought_corrected_sorted_opened_linked_by_hand_and_taken_away
 def test_another_visitor_sees_nothing_of_it_and_a_file_of_nothing_is_a_message(open_page: OpenPage) -> None:
     page = open_page("studio", model="en-fr", lang="zh", width=390, dark=True)
     assert page.get_by_test_id("pair-table").count() == 0
-    page.locator("input[type=file]").set_input_files([{"name": "空.tmx", "mimeType": "text/plain", "buffer": b"<tmx><body>"}])
+    page.locator("input[type=file]").set_input_files(
+        [{"name": "空.tmx", "mimeType": "text/plain", "buffer": b"<!DOCTYPE tmx><tmx/>"}]
+    )
     page.get_by_role("alert").wait_for()
     expect(page.get_by_role("alert")).to_contain_text("空.tmx")
     expect(page.get_by_role("alert")).to_contain_text(re.compile("[\u3400-\u9fff]{4}"))

@@ -91,10 +91,13 @@ def all_trained() -> dict[str, Trial]:
 def shipped() -> dict[str, Trial]:
     """What `all_trained` found: `python -m benchmarks.schedules_tried` writes it down."""
     entries: dict[str, dict[str, Any]] = json.loads(SHIPPED.read_text(encoding="utf-8"))
-    return {
-        name: Trial(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
-        for name, entry in entries.items()
-    }
+    return {name: _trial(entry) for name, entry in entries.items()}
+
+
+def _trial(entry: dict[str, Any]) -> Trial:
+    """As written down: JSON knows no tuples."""
+    kept: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    return Trial(**kept)
 
 
 def shifts(atlas: Atlas) -> tuple[Trial, Trial]:

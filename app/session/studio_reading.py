@@ -74,10 +74,10 @@ def read(upload: Upload, reading: Reading, model: str = "", settings: Settings |
     """Read pairs and links; `model` is the visitor's, kept where it fits. Raises FormatError where nothing can be read."""
     pairs, entries = _entries(upload, reading, None)
     chosen = reading.model or choose_model(entries, pairs.languages, model)
-    if set(pairs.languages) == set(languages(chosen)) and pairs.languages != languages(chosen)[:2] and reading.columns is None:
-        pairs, entries = _entries(upload, reading, (languages(chosen)[0], languages(chosen)[1]))
-    if reading.swap:
-        entries = [replace(entry, source=entry.target, target=entry.source) for entry in entries]
+    wanted = (languages(chosen)[0], languages(chosen)[1])
+    as_found = reading.swap or reading.columns is not None  # the visitor says which side is which
+    if not as_found and pairs.languages != wanted and set(pairs.languages) == set(wanted):
+        pairs, entries = _entries(upload, reading, wanted)
     problems: list[Problem] = [*pairs.problems]
     links: Alignments | None = None
     gold: list[GoldLinks | None] = []
@@ -95,7 +95,7 @@ def read(upload: Upload, reading: Reading, model: str = "", settings: Settings |
         model=chosen,
         reverse=reverse_of(chosen),
         settings=_settings(chosen, settings, gold),
-        languages=(languages(chosen)[0], languages(chosen)[1]),
+        languages=wanted,
         gold=gold,
         links=links,
         flags=flags_of(entries, chosen, alone=pairs.alone),
@@ -159,7 +159,10 @@ def _entries(upload: Upload, reading: Reading, wanted: tuple[str, str] | None) -
         match=reading.match,
         limits=formats.Limits(limits.MAX_UPLOAD, limits.MAX_PAIRS),
     )
-    return pairs, list(islice(pairs.entries, limits.MAX_PAIRS))
+    entries = list(islice(pairs.entries, limits.MAX_PAIRS))
+    if reading.swap:
+        entries = [replace(entry, source=entry.target, target=entry.source) for entry in entries]
+    return pairs, entries
 
 
 def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:

@@ -29,6 +29,7 @@ from model.training import evaluate
 from model.training.guide import read_lines
 
 LONGEST = 15  # words of an alibi pair that is used: longer ones are far from the sentences that the models learned
+ABOVE = "  with weight above {}"
 THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 
@@ -155,7 +156,7 @@ def alignment(atlas: Any, languages: Languages, data: Path, eflomal: str | None)
         f"chosen: {describe(chosen)}": lambda one: extract.links(one.weights, chosen)
     }
     if threshold is not None:
-        methods[f"  with weight above {threshold}"] = lambda one: extract.links_above(one.weights, chosen, threshold=threshold)
+        methods[ABOVE.format(threshold)] = lambda one: extract.links_above(one.weights, chosen, threshold=threshold)
     guided = [Choice(head["layer"], head["head"], head["row"]) for head in atlas.card.get("guided", [])]
     for choice in guided:
         methods[f"guided: {describe(choice)}"] = lambda one, choice=choice: extract.links(one.weights, choice)
@@ -163,7 +164,7 @@ def alignment(atlas: Any, languages: Languages, data: Path, eflomal: str | None)
     for name, links in rival(eflomal, training, languages, pairs).items():
         found = {id(pair): set(of_pair) for pair, of_pair in zip(pairs, links, strict=True)}
         methods[f"eflomal {name}"] = lambda one, found=found: found[id(one.pair)]
-    return report(measured, methods, chosen, guided)
+    return report(measured, methods, chosen, guided, threshold)
 
 
 def gold_pairs(folder: Path, languages: Languages) -> list[gold.GoldPair]:
@@ -263,6 +264,7 @@ def report(
     methods: Mapping[str, Callable[[Measured], set[pharaoh.Link]]],
     chosen: Choice,
     guided: Sequence[Choice],
+    threshold: float | None,
 ) -> dict[str, Any]:
     """Print the scores on the odd pairs, set by set and pooled; return what belongs on the card."""
     odd = [one for one in measured if not one.pair.chooses]
@@ -280,7 +282,10 @@ def report(
             error = counts.alignment_error_rate
             print(f"{name:44} {error:6.3f} {f'{low:.3f} .. {high:.3f}':>15} {counts.precision:6.2f} {counts.recall:6.2f}")
             on_card.setdefault(name, {})[group] = {"aer": round(error, 3), "interval": [round(low, 3), round(high, 3)]}
-    return figures(on_card, list(groups), chosen, guided, len(odd))
+    table = figures(on_card, list(groups), chosen, guided, len(odd))
+    if threshold is not None:  # the default of the studio and the command line
+        table["chosen"] |= {"threshold": threshold, "aer_threshold": on_card[ABOVE.format(threshold)][list(groups)[-1]]["aer"]}
+    return table
 
 
 def figures(

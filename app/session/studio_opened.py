@@ -130,7 +130,7 @@ def _reverse(name: str | None, source: str, target: str, *, split_punctuation: b
         return None
     choice = default_choice(atlas)
     try:
-        maps = {
+        maps: Maps = {
             measure: np.asarray(corpus.weights_of(atlas, target, source, settings).at(choice).cpu().numpy(), dtype=np.float32)
             for measure in forced.MEASURES
             for settings in [corpus.Settings(choice, measure, split_punctuation=split_punctuation)]

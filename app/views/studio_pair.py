@@ -108,8 +108,8 @@ def _asked(pair: OpenedPair) -> tuple[str, int]:
     sent = _sent("open")
     asked: Mapping[str, Any] = sent if isinstance(sent, Mapping) else {}
     measure, layer = asked.get("measure"), asked.get("layer")
-    if measure in pair.weights and isinstance(layer, int) and 0 <= layer < len(pair.weights[measure]):
-        return str(measure), layer
+    if isinstance(measure, str) and measure in pair.weights and isinstance(layer, int) and 0 <= layer < len(pair.weights[measure]):
+        return measure, layer
     return "weights", pair.choice.layer
 
 

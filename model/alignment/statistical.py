@@ -60,8 +60,8 @@ class Learned:
 
     def flipped(self) -> "Learned":
         """The same links for the opposite direction of translation: what was reverse is forward."""
-        turned = ([frozenset((j, i) for i, j in links) for links in side] for side in (self.reverse, self.forward))
-        return Learned(self.model, *turned, self.pairs)
+        forward, reverse = ([frozenset((j, i) for i, j in links) for links in side] for side in (self.reverse, self.forward))
+        return Learned(self.model, forward, reverse, self.pairs)
 
     def symmetrized(self, method: str) -> list[pharaoh.Links]:
         return [frozenset(symmetrize(one, other, method)) for one, other in zip(self.forward, self.reverse, strict=True)]

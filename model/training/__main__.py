@@ -78,8 +78,8 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     training.add_argument("--guide-head", nargs=3, action="append", default=[], metavar=("LAYER", "HEAD", "ROW"),
                           help="a head of cross-attention to guide: layer and head from 0, row produced or read")  # fmt: skip
     training.add_argument("--guide-factor", type=float, default=0.1)
-    training.add_argument("--guide-spread", action="store_true",
-                          help="every link of a word is to get an equal share of the weight; without it one of them is enough")  # fmt: skip
+    training.add_argument("--guide-spread", action="store_true", help="every link of a word is to get an equal share of the "
+                          "weight; without it one of them is enough")  # fmt: skip
     training.add_argument(
         "--autocast", choices=("auto", "on", "off"), default="auto", help="bfloat16; auto: where the processor has it"
     )

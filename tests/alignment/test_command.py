@@ -85,6 +85,18 @@ def test_what_cannot_be_aligned_has_an_empty_line(
     assert "2 of 4 pairs could not be aligned" in told.err
 
 
+def test_what_cannot_be_read_is_told_with_its_line(
+    command: Callable[..., int], here: Path, expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["\t".join(pair) for pair in PAIRS[:3]]
+    rows[1] = "no tab"
+    (here / "x.tsv").write_text("\n".join(rows), encoding="utf-8")
+    assert command("x.tsv") == 1
+    told = capsys.readouterr()
+    assert told.out.split("\n") == [expected[0], "", expected[2], ""]
+    assert "x.tsv, line 2: The row has 1 cells; column 2 was needed. It is left out." in told.err
+
+
 @pytest.mark.parametrize("format", ["naacl", "tsinghua", "tsv", "json"])
 def test_every_format_of_links_is_read_back(command: Callable[..., int], here: Path, expected: list[str], format: str) -> None:
     assert command("pairs.tsv", "--format", format, "--output", "out", "--quiet") == 0

@@ -70,11 +70,13 @@ class Run:
     def run(self) -> int:
         """Do this process's share, and as the first of several put all together; the exit code."""
         self.note(f"links: {self.job.about}")
-        for problem in self.job.pairs.problems if self.processes.rank == 0 else ():
-            self.problem(problem.sentence)
         total = sum(1 for _ in self.job.rows())  # reads all once: what cannot be read is told before the work
+        for problem in self.job.pairs.problems:
+            self.problem(problem.sentence)
         if not total:
             raise UsageError("the input has no pair")
+        if self.job.pairs.alone:
+            self.note(f"the input holds sources alone: {self.job.atlas.name} translates them first")
         tally = self.alone(total) if self.processes.size == 1 else self.together(total)
         if tally is None:
             return FINE

@@ -102,7 +102,7 @@ def pasted(text: str, name: str = "pasted text") -> BinaryIO:
 
 def files_of(given: Given | Sequence[Given], limits: Limits) -> list[File]:
     """One file or two, none over the limit of bytes; raises FormatError."""
-    several = [given] if isinstance(given, str | Path) or hasattr(given, "read") else list(given)
+    several: list[Given] = [given] if isinstance(given, str | Path | Stream) else list(given)
     if len(several) not in (1, 2):
         raise FormatError.of("how_many_files", given=len(several))
     files = [File(one) for one in several]

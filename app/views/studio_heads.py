@@ -66,17 +66,18 @@ def _heatmap(study: session.Study, found: Scoreboard, best: Choice) -> None:
     drawn = Matrix(
         "scores",
         torch.from_numpy(rates),
-        Axis(text("studio_heads.lines"), named),
-        Axis(text("studio_heads.heads"), [*heads, text("studio_heads.mean")]),
+        Axis("", named),
+        Axis("", [*heads, text("studio_heads.mean")]),
         title,
         "plain",
         "unit",
         top=TOP,
+        numbers=True,
     )
     message = pack(
         [Scene("scores", title, ("scores",), cell=cell)],
         [drawn],
-        text=section("matrices"),
+        text={**section("matrices"), "hint": text("studio_heads.hint")},
         caption={"model": study.model, "source": study.name, "target": ""},
         name="alignment_heads",
     )

@@ -2,8 +2,10 @@
 import { changed } from "./block.js";
 import { elide, widthOf } from "./labels.js";
 import { colourOf, roleColour, topOf, valueText, written } from "./numbers.js";
+import { inkOn } from "./theme.js";
 
 const LABELLED = 10, TOGETHER = 780, LABEL = 13, ROOM = 96, GAP = 7, SCALE = 26, BAR = 60;
+const NUMBER = { wide: 58, narrow: 38, tall: 27, size: 12.5 }; // of a cell whose value stands in it
 const SLOPED = 14; // narrower columns have their words upright, since sloped ones would touch
 
 const labelsOf = axis => axis.labels;
@@ -11,6 +13,7 @@ const labelsOf = axis => axis.labels;
 /** How large the cells of a matrix are: tokens get room for their words, numbered dimensions share what is there.
  *  `alone`: pixels for the columns of a matrix that has the row to itself. */
 export function cellSizes(matrix, factor, alone = 0) {
+  if (matrix.numbers) return { wide: Math.max(NUMBER.narrow, Math.round(NUMBER.wide * factor)), tall: NUMBER.tall };
   // Rows of tokens become lower before they need a scrollbar: 64 of them fit below one another.
   const along = (axis, count, room, together = Infinity) => labelsOf(axis) ? Math.max(11, Math.min(22, Math.round(22 * factor), Math.max(12, Math.floor(together / Math.max(1, count)))))
     : Math.max(1, Math.min(14, Math.floor(4 * room * factor / Math.max(1, count)) / 4));
@@ -21,7 +24,7 @@ export function cellSizes(matrix, factor, alone = 0) {
 export function layoutGrid(theme, matrix, factor, room = 0) {
   const { rows, cols } = matrix.along, { tall } = cellSizes(matrix, factor), size = Math.min(LABEL, Math.max(10, tall * 0.68));
   const rowLabels = labelsOf(rows) && tall >= LABELLED ? rows.labels.map(label => elide(theme, label, ROOM, size)) : null;
-  const left = rowLabels ? Math.ceil(Math.max(0, ...rowLabels.map(label => widthOf(theme, label, size)))) + GAP : 3;
+  const left = rowLabels ? Math.ceil(Math.max(0, ...rowLabels.map(label => widthOf(theme, label, size, 700)))) + GAP : 3;
   const { wide } = cellSizes(matrix, factor, room - left - 8), colSize = Math.min(LABEL, Math.max(10, wide * 0.68));
   const colLabels = labelsOf(cols) && wide >= LABELLED ? cols.labels.map(label => elide(theme, label, ROOM, colSize)) : null;
   const longest = colLabels ? Math.max(0, ...colLabels.map(label => widthOf(theme, label, colSize))) : 0;
@@ -71,6 +74,7 @@ export function drawGrid(surface, theme, g, matrix, bitmap, marks, view) {
   surface.clip({ x: 0, y: 0, w: view.w, h: view.h }, () => {
     surface.cells({ bitmap, rows: matrix.rows, cols: matrix.cols, x: x0, y: y0, cell: wide, tall, gap: Math.min(wide, tall) >= 6 ? 1 : 0, view: seen, hatched: hatchedRuns(matrix) });
     surface.rect({ x: x0 - 0.5, y: y0 - 0.5, w: g.gridWidth + 1, h: g.gridHeight + 1, stroke: theme.line });
+    if (matrix.numbers) drawNumbers(surface, theme, g, matrix, x0, y0);
     if (matrix.before) {
       for (let at = 0; at < matrix.rows * matrix.cols; at++) {
         if (changed(matrix, at)) surface.rect({ x: x0 + (at % matrix.cols) * wide, y: y0 + Math.floor(at / matrix.cols) * tall, w: wide, h: tall, stroke: theme.key, width: Math.min(2, wide / 3) });
@@ -85,6 +89,14 @@ export function drawGrid(surface, theme, g, matrix, bitmap, marks, view) {
     g.colLabels?.forEach((text, i) => surface.text({ text, x: x0 + (i + 0.5) * wide + (g.angle === -45 ? g.colSize * 0.28 : 0), y: y0 - GAP * 0.6 - (g.angle ? g.angle === -45 ? g.colSize * 0.2 : 0 : g.colSize * 0.4), size: g.colSize,
       align: g.angle ? "left" : "center", angle: g.angle, weight: i === col ? 700 : 400, fill: i === col ? sideColour(theme, matrix.along.cols) : theme.ink }));
     drawScale(surface, theme, matrix, x0, y0 + g.gridHeight + 10);
+  });
+}
+
+/** The values themselves, to two decimals, in the ink that is legible on each cell. */
+function drawNumbers(surface, theme, { wide, tall }, matrix, x0, y0) {
+  matrix.values.forEach((value, at) => {
+    const background = Number.isFinite(value) ? colourOf(theme, matrix, value / topOf(matrix)) : theme.card;
+    surface.text({ text: Number.isFinite(value) ? written(value, 2) : "–", x: x0 + (at % matrix.cols + 0.5) * wide, y: y0 + (Math.floor(at / matrix.cols) + 0.5) * tall, size: NUMBER.size, align: "center", fill: inkOn(background) });
   });
 }
 
@@ -104,8 +116,9 @@ function hatchedRuns(matrix) {
   return runs;
 }
 
-/** "“the” (2)" for a token, "d_k 5" for a dimension. */
+/** "“the” (2)" for a token, "d_k 5" for a dimension, the label alone where the axis has no name. */
 export function placeText(axis, index) {
+  if (axis.labels && !axis.name) return axis.labels[index];
   return axis.labels ? `“\u2068${axis.labels[index]}\u2069” (${axis.name} ${index})` : `${axis.name} ${index}`;
 }
 

@@ -95,6 +95,7 @@ const LAWS = {
   same({ operands, result, row, col }) {
     const all = [...operands.filter(matrix => shared(matrix.along.rows, result.along.rows) && shared(matrix.along.cols, result.along.cols)), result];
     const values = all.filter(matrix => row < matrix.rows && col < matrix.cols).map(matrix => `${matrix.title}: ${cellValue(matrix, row * matrix.cols + col)}`);
+    if (!result.along.rows.name) return { marks: sameCell(all, row, col), sentence: ["law_named", { row: placeText(result.along.rows, row), column: placeText(result.along.cols, col), values: values.join(" · ") }] };
     return { marks: sameCell(all, row, col), sentence: ["law_same", { row: placeText(result.along.rows, row), column: placeText(result.along.cols, col), values: values.join(" · ") }] };
   },
 };

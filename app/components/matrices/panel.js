@@ -34,7 +34,7 @@ export class MatrixPanel {
 
   size() {
     const { rows, cols, along } = this.matrix;
-    const extent = (axis, count) => axis.extent || `${axis.name} ${count}`;
+    const extent = (axis, count) => axis.extent || `${axis.name} ${count}`.trim();
     return fill(this.app.payload.header.text.rows_by_columns, { rows: extent(along.rows, rows), columns: extent(along.cols, cols) });
   }
 

@@ -28,7 +28,7 @@ LABELS: tuple[str, ...] = (
     "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_one", "law_product_bias",
     "law_scaled", "law_sum",
     "law_softmax", "law_softmax_none", "law_mask_kept", "law_mask_hidden", "law_lookup", "law_norm", "law_relu", "law_gelu",
-    "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "rounded", "terms", "edit", "edit_apply", "edit_bad",
+    "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "law_named", "rounded", "terms", "edit", "edit_apply", "edit_bad",
     "table", "table_of", "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed",
     "caption_sentence", "caption_place", "caption_scene",
 )  # fmt: skip
@@ -39,6 +39,7 @@ class Axis:
     """What runs along the rows or columns: tokens under their labels, or numbered dimensions.
 
     `extent` is how its length is called where "name length" would not be the truth: a table of which rows are pooled.
+    An axis without a name has labels that say all; nothing is counted along it.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Matrix:
     `scale`: "unit" from 0 to 1, "signed" around 0, "switch" for true and false, "range" from its least to its greatest value.
     `masked` marks cells that may not be read,
     `before` holds the values before an edit, `editable` lets the visitor type another value, `path` names it in the trace.
+    `numbers`: each cell is large enough to have its value written in it, for a small table whose axes have names.
     Colours reach `top`, the same for matrices that are to be compared; None: the largest value of the matrix itself.
     """
 
@@ -69,6 +71,7 @@ class Matrix:
     editable: bool = False
     path: str = ""
     top: float | None = None
+    numbers: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ def _matrix(matrix: Matrix, blocks: list[bytes]) -> dict[str, Any]:
     finite = np.isfinite(values) if hidden is None else np.isfinite(values) & ~hidden
     entry: dict[str, Any] = {
         "id": matrix.id, "size": list(values.shape), "title": matrix.title, "role": matrix.role, "scale": matrix.scale,
-        "rows": _axis(matrix.rows), "columns": _axis(matrix.columns), "editable": matrix.editable, "path": matrix.path,
+        "rows": _axis(matrix.rows), "columns": _axis(matrix.columns), "editable": matrix.editable, "path": matrix.path, "numbers": matrix.numbers,
         "top": float(np.abs(values[finite]).max(initial=0.0)) if matrix.top is None else matrix.top,
         "values": _put(blocks, values.astype("<f4").tobytes()), "before": None, "masked": None,
     }  # fmt: skip

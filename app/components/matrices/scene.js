@@ -124,7 +124,7 @@ export class SceneView {
   say({ sentence: [name, values], terms, total, roles, result }) {
     const { app } = this, { text } = app.payload.header, [row, col] = app.cell;
     const place = `${placeText(result.along.rows, row)} · ${placeText(result.along.cols, col)}: `;
-    const sentence = place + fill(text[name], values);
+    const sentence = name === "law_named" ? fill(text[name], values) : place + fill(text[name], values);
     if (this.sentence.textContent !== sentence) this.sentence.textContent = sentence;
     this.terms.hidden = this.rounded.hidden = !terms;
     if (terms) this.showTerms(terms, total, roles, name === "law_product_bias" ? values.bias : null);

@@ -44,7 +44,7 @@ const count = total => [...Array(total).keys()];
 function header(axis, index) {
   if (!axis.labels) return String(index);
   const made = document.createDocumentFragment();
-  made.append(element("bdi", {}, axis.labels[index]), " ", element("small", {}, String(index)));
+  made.append(element("bdi", {}, axis.labels[index]), ...(axis.name ? [" ", element("small", {}, String(index))] : []));
   return made;
 }
 

@@ -48,6 +48,7 @@ def _add(study: session.Study) -> None:
         if others:
             st.selectbox(text("studio_heads.other_model"), others, key="studio_other_model", width=220)
             st.button(text("studio_heads.align_other"), key="studio_other", on_click=_other, args=(study,))
+    studio_input.uploader_words()
     st.file_uploader(
         text("studio_heads.file"), key="studio_rival_file", accept_multiple_files=True, on_change=_files, args=(study,)
     )
@@ -156,7 +157,7 @@ def _compare(study: session.Study, sides: dict[str, session.Links]) -> None:
     html.prose("studio_heads.differ", kind="quiet")
     for one in found:
         with st.container(horizontal=True, vertical_alignment="center", key=f"studio_differ_{one.index}"):
-            if st.button(text("studio_heads.open", number=one.index + 1), key=f"studio_open_{one.index}"):
+            if st.button(text("studio_heads.open", number=one.index + 1), key=f"studio_open_{one.index}", width=140):
                 _open(one.index)
             html.prose(
                 "studio_heads.difference",

@@ -1,5 +1,7 @@
 """What comes in: files dragged in, pasted text, or a sample of ours."""
 
+import json
+
 import streamlit as st
 
 from app import session
@@ -25,6 +27,7 @@ def show() -> None:
 
 
 def _ways() -> None:
+    uploader_words()
     st.file_uploader(
         text("studio.drop"),
         accept_multiple_files=True,
@@ -32,7 +35,7 @@ def _ways() -> None:
         on_change=_take_files,
         help=text("studio.drop_help"),
     )
-    html.prose("studio.limits", kind="quiet", megabytes=session.MAX_UPLOAD // 1024**2, pairs=f"{session.MAX_PAIRS:,}")
+    html.prose("studio.limits", kind="quiet", megabytes=session.MAX_UPLOAD // 1024**2, pairs=html.Ours(f"{session.MAX_PAIRS:,}"))
     names = (text("studio.pasted"), text("studio.pasted_target"))
     left, right = st.columns(2)
     with left:
@@ -42,6 +45,18 @@ def _ways() -> None:
             text("studio.paste_target"), key=PASTE_TARGET, height=110, placeholder=text("studio.paste_target_placeholder")
         )
     st.button(text("studio.paste_read"), key="studio_read", on_click=_take_text, args=names, icon=":material/content_paste_go:")
+
+
+def uploader_words() -> None:
+    """The words inside Streamlit's box for files, which knows English alone, in the language of the page."""
+    button, limit = text("studio.upload"), text("studio.upload_limit", megabytes=session.MAX_UPLOAD // 1024**2)
+    said = {'Dropzone"] button p': button, 'DropzoneInstructions"] span': limit}
+    rules = [
+        f'[data-testid="stFileUploader{part} {{ font-size: 0 }}'
+        f'[data-testid="stFileUploader{part}::after {{ content: {json.dumps(words, ensure_ascii=False)}; font-size: 0.875rem }}'
+        for part, words in said.items()
+    ]
+    st.html(f"<style>{''.join(rules)}</style>")
 
 
 def _samples() -> None:

@@ -49,7 +49,7 @@ def _content(study: session.Study) -> None:
 def facts(study: session.Study) -> list[str]:
     """What was understood, a sentence each."""
     pairs = study.pairs
-    source, target = (html.Ours(text(f"languages.{name}") if has(f"languages.{name}") else name) for name in study.languages)
+    source, target = (html.Ours(_language(name)) for name in study.languages)
     said = [html.sentence("studio.fact_files", files=study.name, format=format_name(pairs.format))]
     if pairs.format not in ("xliff", "tmx") or pairs.encoding:
         said[0] += " " + html.sentence("studio.fact_encoding", encoding=html.Ours(pairs.encoding.upper()))
@@ -58,17 +58,27 @@ def facts(study: session.Study) -> list[str]:
     key = "studio.fact_alone" if study.alone else "studio.fact_pairs"
     said.append(html.sentence(key, count=f"{study.total:,}", source=source, target=target, model=html.Ours(study.model)))
     if any(study.pairs.languages):
-        found = html.joined([name or "?" for name in study.pairs.languages])
+        found = text("studio.comma").join(_language(name) if name else "?" for name in study.pairs.languages)
         said.append(html.sentence("studio.fact_languages", found=html.Ours(found)))
     if study.links is not None:
         count = sum(links is not None and bool(links.possible) for links in study.gold)
         file = study.upload.links.name if study.upload.links else study.name
-        name = html.Ours(study.links.format)
+        name = html.Ours(_links_name(study.links.format))
         said.append(html.sentence("studio.fact_links", file=file, format=name, base=study.links.base, count=f"{count:,}"))
         if study.links.null_links:
             said.append(html.sentence("studio.fact_null", count=f"{study.links.null_links:,}"))
     said.append(html.sentence("studio.fact_split" if study.split_punctuation else "studio.fact_whole"))
     return said
+
+
+def _language(name: str) -> str:
+    """A language as the page calls it; one that it does not know by its code."""
+    return text(f"languages.{name}") if has(f"languages.{name}") else name
+
+
+def _links_name(format: str) -> str:
+    """A format of links as it is called on the page."""
+    return text(f"studio.links_{format}")
 
 
 def format_name(format: str) -> html.Ours:
@@ -214,7 +224,7 @@ def _use_model(study: session.Study) -> Callable[[str], None]:
 
 
 def _as_found(found: str) -> Callable[[str], str]:
-    return lambda name: text("studio.as_found", name=found) if name == FOUND else name
+    return lambda name: text("studio.as_found", name=_links_name(found)) if name == FOUND else _links_name(name)
 
 
 def _format_option(study: session.Study) -> Callable[[str], str]:

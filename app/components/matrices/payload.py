@@ -28,7 +28,8 @@ LABELS: tuple[str, ...] = (
     "cell_masked", "cell_before", "masked", "show_difference", "law_product", "law_product_one", "law_product_bias",
     "law_scaled", "law_sum",
     "law_softmax", "law_softmax_none", "law_mask_kept", "law_mask_hidden", "law_lookup", "law_norm", "law_relu", "law_gelu",
-    "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "law_named", "rounded", "terms", "edit", "edit_apply", "edit_bad",
+    "law_concat", "law_slice", "law_sinusoid", "law_turn", "law_same", "law_named", "rounded", "terms",
+    "edit", "edit_apply", "edit_bad",
     "table", "table_of", "table_corner", "table_row", "png", "svg", "csv", "copy_link", "copied", "copy_failed",
     "caption_sentence", "caption_place", "caption_scene",
 )  # fmt: skip
@@ -179,7 +180,8 @@ def _matrix(matrix: Matrix, blocks: list[bytes]) -> dict[str, Any]:
     finite = np.isfinite(values) if hidden is None else np.isfinite(values) & ~hidden
     entry: dict[str, Any] = {
         "id": matrix.id, "size": list(values.shape), "title": matrix.title, "role": matrix.role, "scale": matrix.scale,
-        "rows": _axis(matrix.rows), "columns": _axis(matrix.columns), "editable": matrix.editable, "path": matrix.path, "numbers": matrix.numbers,
+        "rows": _axis(matrix.rows), "columns": _axis(matrix.columns), "editable": matrix.editable, "path": matrix.path,
+        "numbers": matrix.numbers,
         "top": float(np.abs(values[finite]).max(initial=0.0)) if matrix.top is None else matrix.top,
         "values": _put(blocks, values.astype("<f4").tobytes()), "before": None, "masked": None,
     }  # fmt: skip

@@ -52,7 +52,7 @@ def facts(study: session.Study) -> list[str]:
     source, target = (html.Ours(_language(name)) for name in study.languages)
     said = [html.sentence("studio.fact_files", files=study.name, format=format_name(pairs.format))]
     if pairs.format not in ("xliff", "tmx") or pairs.encoding:
-        said[0] += " " + html.sentence("studio.fact_encoding", encoding=html.Ours(pairs.encoding.upper()))
+        said.append(html.sentence("studio.fact_encoding", encoding=html.Ours(pairs.encoding.upper())))
     if pairs.format in TABLES:
         said.append(_fact_columns(study))
     key = "studio.fact_alone" if study.alone else "studio.fact_pairs"

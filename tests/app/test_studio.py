@@ -106,9 +106,10 @@ def test_an_empty_studio_invites_and_needs_no_sentence(open_app: OpenApp) -> Non
         (
             "en",
             [
-                "pairs.tsv: table with tabs (TSV). Encoding: UTF-8.",
-                "4 pairs, from English to French",
-                "1 of 4 pairs have sides of",
+                "pairs.tsv: table with tabs (TSV).",
+                "Encoding: UTF-8.",
+                "Pairs: 4, from English to French",
+                "which do not look like translations of each other: 1 of 4 pairs",
             ],
         ),
         ("zh", ["pairs.tsv：制表符分隔的表格（TSV）。", "4 对，从英语到法语", "4 对中有 1 对两侧长度相差很大"]),
@@ -138,7 +139,7 @@ def test_two_files_and_links_are_told_apart_by_what_they_hold(open_app: OpenApp)
         GoldLinks(frozenset(), frozenset({(0, 0)})),
     ]
     assert not found.split_punctuation  # links count the words of the file
-    assert "Gold links for 2 pairs, from gold: pharaoh, words counted from 0" in shown(app)
+    assert "Gold links from gold: Pharaoh, words counted from 0; pairs that have them: 2" in shown(app)
 
 
 def test_links_alone_join_the_pairs_that_are_there(open_app: OpenApp) -> None:
@@ -323,7 +324,7 @@ def test_gold_gives_an_error_rate_and_an_edit_goes_before_it(open_app: OpenApp) 
     links = {(link.source, link.target) for link in found.results[0].links}
     gold = {(0, 0), (1, 2), (2, 1)}
     expected = 1 - 2 * len(links & gold) / (len(links) + len(gold))
-    assert f"Against the gold links of 1 pairs: AER {expected:.3f}" in shown(app)
+    assert f"Against gold links (pairs that have them: 1): AER {expected:.3f}" in shown(app)
     found.edits[0] = GoldLinks(frozenset(links), frozenset(links))
     found.version += 1
     app.run()

@@ -45,7 +45,7 @@ def test_a_file_is_brought_corrected_sorted_opened_linked_by_hand_and_taken_away
     expect(preview.locator("tbody tr").nth(2)).to_contain_text("He has < b > a small")  # word by word
 
     page.locator(".st-key-studio_start button").click()
-    expect(page.get_by_test_id("stMain")).to_contain_text("Done: en-fr has read all 4 pairs.")
+    expect(page.get_by_test_id("stMain")).to_contain_text("Done: en-fr has read every pair (4).")
     settle(page)
     found = list(align(french, PAIRS, Settings(default_choice(french), split_punctuation=True)))
     scores = [one.scores.confidence_percent for one in found]

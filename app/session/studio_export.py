@@ -81,11 +81,15 @@ def results_file(study: Study, *, table: bool) -> bytes:
 
 
 def matrices_file(study: Study, atlas: Translator, indices: Sequence[int]) -> bytes:
-    """The weights of every layer, head and row of these pairs; those that could not be aligned are left out."""
+    """The weights of every layer, head and row of these pairs, by the model that aligned them (`Study.made_by`).
+
+    Pairs that could not be aligned are left out.
+    """
     from model.alignment import corpus, results
 
     chosen = [one for one in (study.results[index] for index in indices) if one.problem is None]
-    weighed = ((one, corpus.weights_of(atlas, one.source, one.target, study.settings)) for one in chosen[:MATRICES])
+    settings = study.made_by[2]
+    weighed = ((one, corpus.weights_of(atlas, one.source, one.target, settings)) for one in chosen[:MATRICES])
     file = io.BytesIO()
     results.matrices_npz(weighed, caption_of(study), file)
     return file.getvalue()
@@ -108,14 +112,13 @@ def report_file(study: Study, language: str, told: Callable[[Message], str]) -> 
 
 
 def caption_of(study: Study) -> dict[str, str]:
-    """How the links were made, as a report says it."""
+    """How the links were made that are there, as a report says it; settings that wait for new results are no part of it."""
     from model.alignment import report
 
-    settings = study.settings
+    model, reverse, settings = study.made_by
     assert settings.choice is not None  # a study begins with the head of the model's card
     files = [file.name for file in (*study.upload.files, *([study.upload.links] if study.upload.links else []))]
-    reverse = study.reverse if settings.symmetrize and study.reverse else ""
-    return report.caption_of(study.model, settings.choice, settings, languages=study.languages, reverse=reverse, files=files)
+    return report.caption_of(model, settings.choice, settings, languages=study.languages, reverse=reverse, files=files)
 
 
 def _gold(study: Study, aligned: Iterable[Aligned]) -> list[GoldLinks | None]:
@@ -123,7 +126,7 @@ def _gold(study: Study, aligned: Iterable[Aligned]) -> list[GoldLinks | None]:
 
 
 def _carries_text(study: Study, format: str) -> bool:
-    return study.split_punctuation and format not in WITH_WORDS
+    return study.words_split and format not in WITH_WORDS
 
 
 def _split(aligned: Iterable[Aligned]) -> list[tuple[str, str]]:

@@ -60,7 +60,7 @@ class OpenedPair:
 def opened_pair(study: Study, index: int) -> OpenedPair | Remark:
     """The pair, computed when it is opened and kept while it is; or why it cannot be shown."""
     aligned = study.results[index]
-    name = (study.token, study.model, study.reverse, study.split_punctuation, study.settings.choice, index, aligned.target)
+    name = (study.token, study.model, study.reverse, study.words_split, study.settings.choice, index, aligned.target)
     kept: tuple[object, OpenedPair | Remark] | None = st.session_state.get(_OPENED)
     if kept is None or kept[0] != name:
         kept = st.session_state[_OPENED] = (name, _opened(study, index, aligned.source, aligned.target))
@@ -72,7 +72,7 @@ def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | 
     assert isinstance(atlas, Translator)
     if refusal := _refused(atlas, source, target):
         return refusal
-    split = study.split_punctuation
+    split = study.words_split
     trace = atlas.trace(source, target)
     return OpenedPair(
         index,

@@ -177,6 +177,12 @@ def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:
     return found
 
 
+def check_size(file: File) -> None:
+    """Raises FormatError for a file of links that is over the limit."""
+    if len(file.content) > limits.MAX_UPLOAD:
+        raise FormatError.of("too_large", file=file.name, given=len(file.content), limit=limits.MAX_UPLOAD)
+
+
 def _gold(
     upload: Upload, reading: Reading, pairs: Pairs, entries: Sequence[Entry]
 ) -> tuple[Alignments | None, list[GoldLinks | None]]:
@@ -184,8 +190,7 @@ def _gold(
     file = upload.links
     places: list[int | None] = list(range(len(entries)))
     if file is not None:
-        if len(file.content) > limits.MAX_UPLOAD:
-            raise FormatError.of("too_large", file=file.name, given=len(file.content), limit=limits.MAX_UPLOAD)
+        check_size(file)
         places = _places(pairs, entries, file)
     elif any(entry.links for entry in entries):
         file = File(upload.name, "".join(f"{entry.links}\n" for entry in entries).encode())

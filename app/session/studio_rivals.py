@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import streamlit as st
 
 from app.session.loading import languages, load
-from app.session.studio_reading import first_settings, keep_head, translators
+from app.session.studio_reading import check_size, first_settings, keep_head, translators
 from app.session.studio_study import UNDER_WAY, File, State, Study, Upload
 from app.session.studio_work import Alignments, Job
 from app.session.training import is_here, owner
@@ -83,13 +83,15 @@ def _slot() -> threading.Semaphore:
 
 
 def rivals(study: Study) -> dict[str, Rival]:
-    """Those of this study, in the order in which they were asked for; of another study nothing is left."""
+    """Those of this study, in the order in which they were asked for; of another study, and of what was left, nothing stays."""
     token, found = cast("tuple[str, dict[str, Rival]]", st.session_state.get(_RIVALS, ("", {})))
     if token != study.token:
         for rival in found.values():
             rival.cancelled = True
         found = {}
         st.session_state[_RIVALS] = (study.token, found)
+    for id in [id for id, rival in found.items() if rival.now == "cancelled"]:  # its visitor was away; it can be asked for again
+        del found[id]
     return found
 
 
@@ -132,7 +134,9 @@ def add_file(study: Study, file: File) -> None:
 
     rival = rivals(study)[f"file:{file.name}"] = Rival("file", file.name, state="done", share=1.0)
     try:
-        found = formats.read_alignments(file.stream(), pairs=[(one.source, one.target) for one in study.results])
+        check_size(file)
+        counted = [(" ".join(one.source_words), " ".join(one.target_words)) for one in study.results]  # as on the other sides
+        found = formats.read_alignments(file.stream(), pairs=counted)
         rival.sides["file"] = [frozenset(row.sure | row.possible) for row in found.rows]
         rival.problems = list(found.problems)
     except formats.FormatError as error:
@@ -209,6 +213,7 @@ def _learn(
 ) -> None:
     while not slot.acquire(timeout=_WAIT):
         if not goes_on():
+            rival.state = "cancelled"
             return
     try:
         rival.state = "running"

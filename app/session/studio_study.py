@@ -1,20 +1,21 @@
 """A study of the Alignment studio: pairs that a visitor brought, how they were read, and what a model made of them.
 
 It lives in the session of its visitor and nowhere else. While the work runs, its thread appends to `results`; a page reads what
-is there. `results` and `reversed` have the order of `entries`.
+is there, and may change settings meanwhile: whatever changes results holds `lock`. `results` and `reversed` have the order of
+`entries`.
 """
 
 import io
 import math
 import secrets
+import threading
 import time
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from model.alignment.corpus import Aligned, Settings, WeightedLink
-from model.alignment.extract import ROWS, Choice
 from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
-from model.alignment.pharaoh import Link
+from model.alignment.heads import links as links_of_head
 from model.alignment.symmetrize import symmetrize
 
 State = Literal["ready", "waiting", "running", "done", "cancelled", "failed"]
@@ -79,19 +80,20 @@ class Study:
     gold: list[GoldLinks | None] = field(default_factory=list)
     links: Alignments | None = None
     flags: list[frozenset[str]] = field(default_factory=list)  # of each pair, before any work: see studio_pairs.FLAGS
-    edits: dict[int, GoldLinks] = field(default_factory=dict)
+    edits_by_words: dict[bool, dict[int, GoldLinks]] = field(default_factory=lambda: {False: {}, True: {}})  # see `edits`
     forward: list[Aligned] = field(default_factory=list)  # as the model gave them
     reversed: list[Aligned] = field(default_factory=list)  # of the reverse model, source and target changed over
-    results: list[Aligned] = field(
-        default_factory=list
-    )  # `forward`, with the links of the settings of now where that needs no model
+    results: list[Aligned] = field(default_factory=list)  # `forward`, with the links of now where that needs no model
     translated: set[int] = field(default_factory=set)  # pairs whose target the model wrote
     state: State = "ready"
     reason: str = ""
     computed: Settings | None = None  # with which the weights and scores of the results were computed
-    computed_by: str = ""  # and by which model
+    computed_by: str = ""  # and by which model,
+    computed_with: str = ""  # and which reverse model, if any
     version: int = 0  # grows with everything that changes what a list or an export shows
     began: float = 0.0
+    begun_with: int = 0  # results that were there when the work began
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     token: str = field(default_factory=lambda: secrets.token_hex(4))  # tells this study from others of the session
 
     @property
@@ -112,6 +114,23 @@ class Study:
         return self.settings.split_punctuation
 
     @property
+    def words_split(self) -> bool:
+        """The same in the results that are there, and so in all that counts their words; a new setting waits for new results."""
+        return self.computed.split_punctuation if self.computed and self.results else self.split_punctuation
+
+    @property
+    def edits(self) -> dict[int, GoldLinks]:
+        """The links made by hand, by pair. Those between words counted in one way say nothing of words counted in the other."""
+        return self.edits_by_words[self.words_split]
+
+    @property
+    def made_by(self) -> tuple[str, str, Settings]:
+        """Model, reverse model ("" for none) and settings that the links of the results are of."""
+        if self.computed is None or self.links_follow():
+            return self.model, self.reverse if self.settings.symmetrize and self.reverse else "", self.settings
+        return self.computed_by, self.computed_with, self.computed
+
+    @property
     def alone(self) -> bool:
         """Whether sources were brought alone, so that the model writes the targets."""
         return self.pairs.alone
@@ -123,9 +142,10 @@ class Study:
     @property
     def seconds_left(self) -> float | None:
         """How long the work may still take, at the pace so far; None while nothing is known."""
-        if self.state != "running" or not self.done:
+        fresh = self.done - self.begun_with
+        if self.state != "running" or fresh <= 0:
             return None
-        return (time.monotonic() - self.began) / self.done * (self.total - self.done)
+        return (time.monotonic() - self.began) / fresh * (self.total - self.done)
 
     def flags_at(self, index: int) -> frozenset[str]:
         """What looks wrong about a pair: see studio_pairs.FLAGS."""
@@ -168,14 +188,16 @@ class Study:
 
     def take(self, forward: list[Aligned], backward: list[Aligned]) -> None:
         """The next results of the work, in order."""
-        self.forward.extend(forward)
-        self.reversed.extend(backward)
-        self._follow(len(self.results))
+        with self.lock:
+            self.forward.extend(forward)
+            self.reversed.extend(backward)
+            self._follow(len(self.results))
 
     def use(self, settings: Settings) -> None:
         """Take these settings; where they need no model, the links follow at once."""
-        self.settings = settings
-        self._follow(0)
+        with self.lock:
+            self.settings = settings
+            self._follow(0)
 
     def _follow(self, begin: int) -> None:
         if self.suffices(self.settings):
@@ -186,17 +208,19 @@ class Study:
 
     def change_model(self, name: str, reverse: str | None, settings: Settings, flags: list[frozenset[str]]) -> None:
         """Let another model align; until it has, what is there is of the one before."""
-        self.model, self.reverse, self.flags = name, reverse, flags
-        self.use(settings)
+        with self.lock:
+            self.model, self.reverse, self.flags = name, reverse, flags
+            self.use(settings)
 
     def begin_again(self) -> None:
         """Forget what was computed; the pairs, the gold and what was linked by hand stay."""
-        for part in (self.forward, self.reversed, self.results):
-            part.clear()
-        for index in self.translated:
-            self.entries[index] = replace(self.entries[index], target="")
-        self.translated.clear()
-        self.version += 1
+        with self.lock:
+            for part in (self.forward, self.reversed, self.results):
+                part.clear()
+            for index in self.translated:
+                self.entries[index] = replace(self.entries[index], target="")
+            self.translated.clear()
+            self.version += 1
 
     def _linked(self, index: int) -> Aligned:
         """A result with the links of the settings of now; of those that are read off by argmax the weight is not known (NaN)."""
@@ -204,16 +228,8 @@ class Study:
         if settings == self.computed or aligned.problem is not None:
             return aligned
         assert settings.choice is not None
-        links = best_links(aligned, settings.choice)
+        links = links_of_head(aligned, settings.choice)
         if settings.symmetrize:
             backward = {(link.target, link.source) for link in self.reversed[index].links}
             links = symmetrize(links, backward, settings.symmetrize)
         return replace(aligned, links=tuple(WeightedLink(*link, math.nan) for link in sorted(links)))
-
-
-def best_links(aligned: Aligned, choice: Choice) -> set[Link]:
-    """The links of one choice: of each target word the source word with the largest weight (see `Aligned.best`)."""
-    if aligned.problem is not None:
-        return set()
-    best = aligned.best[choice.layer, -1 if choice.head is None else choice.head, ROWS.index(choice.row)]
-    return {(int(source), target) for target, source in enumerate(best) if source >= 0}

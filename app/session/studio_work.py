@@ -69,14 +69,18 @@ class Alignments:
     def place(self, study: Study) -> int:
         """The place of a study in the queue, from 1; 0 where it is in none."""
         with self.lock:
-            self.queue = [job for job in self.queue if self._is_wanted(job)]
+            self._drop_unwanted()
             return next((place for place, job in enumerate(self.queue, 1) if job.study is study), 0)
 
+    def _drop_unwanted(self) -> None:
+        for job in [job for job in self.queue if not self._is_wanted(job)]:
+            self.queue.remove(job)
+            job.study.state = "cancelled"  # a visitor who comes back can begin it again
+
     def _begin(self) -> None:
+        self._drop_unwanted()
         while self.queue and len(self.running) < self.limit:
             job = self.queue.pop(0)
-            if not self._is_wanted(job):
-                continue
             self.running.append(job)
             threading.Thread(target=self._work, args=(job,), daemon=True, name="alignment").start()
 
@@ -92,7 +96,7 @@ class Alignments:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         study = job.study
         try:
-            study.began, study.state = time.monotonic(), "running"
+            study.began, study.begun_with, study.state = time.monotonic(), study.done, "running"
             finished = work(job, lambda: self._is_wanted(job))
             study.state = "done" if finished else "cancelled"
         except Exception as error:  # told on the page; its traceback belongs in the log of the server
@@ -126,11 +130,11 @@ def work(job: Job, goes_on: Callable[[], bool]) -> bool:
 def _slices(job: Job, between: Callable[[], None]) -> None:
     study, settings = job.study, job.study.settings
     begin, size = study.done, FIRST
-    study.computed, study.computed_by = settings, study.model
+    study.computed, study.computed_by, study.computed_with = settings, study.model, job.reverse.name if job.reverse else ""
     while begin < study.total:
         between()
         end = min(begin + size, study.total)
-        _translate(job, range(begin, end))
+        _translate(job, range(begin, end), between)
         pairs = [(entry.source, entry.target) for entry in study.entries[begin:end]]
         forward = list(corpus.align(job.atlas, pairs, settings, job.reverse, window=MOST, between=between))
         backward = _backward(job, pairs, settings, between) if job.reverse else []
@@ -152,11 +156,11 @@ def _numbered(aligned: Iterable[corpus.Aligned], begin: int) -> Iterator[corpus.
     return (replace(one, index=index) for index, one in enumerate(aligned, begin))
 
 
-def _translate(job: Job, indices: range) -> None:
+def _translate(job: Job, indices: range, between: Callable[[], None]) -> None:
     """Let the model write the targets of sources that came alone."""
     study = job.study
     missing = [index for index in indices if study.alone and not study.entries[index].target]
-    written = corpus.translate_missing(job.atlas, [study.entries[index].source for index in missing])
+    written = corpus.translate_missing(job.atlas, [study.entries[index].source for index in missing], between=between)
     for index, pair in zip(missing, written, strict=True):
         study.entries[index] = replace(study.entries[index], target=pair.target)
         study.flags[index] = flags_of([study.entries[index]], study.model)[0]

@@ -17,7 +17,7 @@ def show(study: session.Study) -> None:
     """Draw it for a study that has results."""
     source, target = (html.Ours(text(f"languages.{name}") if has(f"languages.{name}") else name) for name in study.languages)
     html.prose("studio_out.idea", source=source, target=target)
-    if study.split_punctuation:
+    if study.words_split:
         html.notice("info", "studio_out.split")
     if study.done < study.total:
         html.prose("studio_out.partial", done=study.done, total=study.total)
@@ -75,7 +75,7 @@ def _results(study: session.Study) -> None:
 
 
 def _matrices(study: session.Study) -> None:
-    atlas, index = session.load(study.model), studio_list.opened(study)
+    atlas, index = session.load(study.made_by[0]), studio_list.opened(study)
     assert isinstance(atlas, Translator)  # no other model aligns
     html.prose("studio_out.matrices")
     with st.container(horizontal=True, key="studio_out_matrices"):

@@ -108,7 +108,8 @@ def _asked(pair: OpenedPair) -> tuple[str, int]:
     sent = _sent("open")
     asked: Mapping[str, Any] = sent if isinstance(sent, Mapping) else {}
     measure, layer = asked.get("measure"), asked.get("layer")
-    if isinstance(measure, str) and measure in pair.weights and isinstance(layer, int) and 0 <= layer < len(pair.weights[measure]):
+    maps = pair.weights.get(measure) if isinstance(measure, str) else None
+    if isinstance(measure, str) and maps is not None and isinstance(layer, int) and 0 <= layer < len(maps):
         return measure, layer
     return "weights", pair.choice.layer
 

@@ -406,7 +406,7 @@ def test_one_works_the_next_waits_and_who_is_gone_is_passed_over(study: Study, f
         assert all_work.place(studies["two"]) == 1
         gate.set()
         until(lambda: studies["two"].state == "done")
-    assert studies["gone"].state == "waiting"
+    assert studies["gone"].state == "cancelled"
     all_work.submit(Job("two", studies["two"], french))
     all_work.cancel("two")
     until(lambda: not studies["two"].under_way)

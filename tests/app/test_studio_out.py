@@ -69,7 +69,8 @@ def test_links_are_read_back_with_the_text_whose_words_they_count(study: Study, 
 
 
 def test_links_that_count_the_words_of_the_file_are_a_file_of_their_own(study: Study) -> None:
-    whole = replace(study, settings=replace(study.settings, split_punctuation=False))
+    settings = replace(study.settings, split_punctuation=False)
+    whole = replace(study, settings=settings, computed=settings)
     assert session.links_ending(whole, "pharaoh") == "align"
     assert session.links_file(whole, "pharaoh").count(b"\n") == 3
 

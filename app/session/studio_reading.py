@@ -148,7 +148,10 @@ def choose_model(entries: Sequence[Entry], found: tuple[str, str], wanted: str) 
     return next((name for name in fitting if not known_words(name)), next(iter((*fitting, *known)), wanted))
 
 
-def _entries(upload: Upload, reading: Reading, wanted: tuple[str, str] | None) -> tuple[Pairs, list[Entry]]:
+def _entries(
+    upload: Upload, reading: Reading, wanted: tuple[str, str] | None, most: int | None = None
+) -> tuple[Pairs, list[Entry]]:
+    """The files read in one way, and their pairs: all within the limit, or the first so many."""
     pairs = formats.read_pairs(
         [file.stream() for file in upload.files],
         format=reading.format,
@@ -159,7 +162,7 @@ def _entries(upload: Upload, reading: Reading, wanted: tuple[str, str] | None) -
         match=reading.match,
         limits=formats.Limits(limits.MAX_UPLOAD, limits.MAX_PAIRS),
     )
-    entries = list(islice(pairs.entries, limits.MAX_PAIRS))
+    entries = list(islice(pairs.entries, limits.MAX_PAIRS if most is None else most))
     if reading.swap:
         entries = [replace(entry, source=entry.target, target=entry.source) for entry in entries]
     return pairs, entries
@@ -171,9 +174,9 @@ def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:
     found = []
     for encoding in study.pairs.encodings[:most]:
         with suppress(FormatError):
-            _, entries = _entries(study.upload, replace(study.reading, encoding=encoding), None)
-            if entry := next(islice(entries, at, None), None):
-                found.append((encoding, entry.source, entry.target))
+            _, entries = _entries(study.upload, replace(study.reading, encoding=encoding), None, at + 1)
+            if len(entries) > at:
+                found.append((encoding, entries[at].source, entries[at].target))
     return found
 
 
@@ -215,5 +218,6 @@ def _places(pairs: Pairs, entries: Sequence[Entry], file: File) -> list[int | No
         by_line.append(index)
     if len(by_line) == len(entries) or pairs.format in WITHOUT_LINES:
         return list(range(len(entries)))
-    given = sum(1 for _ in read_alignments(file.stream()).rows)
+    most = 2 * max(len(by_line), len(entries))  # numbers of sentences may leap: what is farther off decides nothing
+    given = sum(1 for _ in islice(read_alignments(file.stream()).rows, most))
     return by_line if abs(given - len(by_line)) < abs(given - len(entries)) else list(range(len(entries)))

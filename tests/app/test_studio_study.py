@@ -68,6 +68,26 @@ def test_what_is_taken_away_names_the_model_that_made_it(study: Study) -> None:
     assert studio_export.caption_of(study)["layer"] == "1", "these links need no model"
 
 
+def test_links_whose_weight_is_not_known_are_taken_away_without_one(study: Study) -> None:
+    study.use(replace(study.settings, choice=Choice(0, 1, "read")))
+    links = {link[:2] for one in study.results for link in one.links}
+    assert links
+    for format in studio_export.LINK_FILES:
+        assert b"nan" not in session.links_file(study, format).lower()
+    for table in (True, False):
+        assert b"nan" not in session.results_file(study, table=table).lower()
+    assert b'"weight"' not in session.links_file(study, "json")
+
+
+def test_numbers_of_sentences_that_leap_are_read_in_no_time(study: Study) -> None:
+    """Where a pair was left out, links may be in step with lines or with pairs: they are counted to know, but not for ever."""
+    table = File("pairs.tsv", (TABLE.replace("Yes", "left out\nYes") + "No.\tNon.\n").encode())
+    far = File("far.wa", "".join(f"{1 + 90_000 * step} 1 1\n" for step in range(4_000)).encode())
+    found = studio_reading.read(studio_reading.upload_of([table, far]), Reading(), "en-fr")
+    assert found.total == 3
+    assert found.gold_of(0) == GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0)}))
+
+
 def test_the_time_left_goes_by_the_pairs_of_this_run(study: Study) -> None:
     """Half were done before: they took no time now."""
     study.entries *= 2

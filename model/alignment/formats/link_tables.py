@@ -66,8 +66,8 @@ def record(number: int, row: Written) -> dict[str, Any]:
     links = []
     for (i, j), weight in sorted(row.links.items()):
         link: dict[str, Any] = {"source": i, "target": j}
-        if weight is not None:
-            link["weight"] = float(decimal(weight))
+        if known := decimal(weight):
+            link["weight"] = float(known)
         if (i, j) not in row.sure:
             link["mark"] = "P"
         links.append(link)

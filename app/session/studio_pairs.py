@@ -11,7 +11,7 @@ from model.alignment.formats import Entry
 
 FLAGS = ("empty", "source_language", "target_language", "copy", "ratio", "problem")
 
-UNUSUAL = math.log(1.8)  # how far the ratio of lengths may be from the usual one
+UNUSUAL = math.log(2.1)  # how far the ratio of lengths may be from the usual one
 FEW = 3  # words by which a side must be longer as well: of two words against one nothing is said
 CHINESE = 1.5  # Chinese characters and marks for each word of English
 ENOUGH = 3  # common words of another language, with this many times fewer of its own, before a language is doubted

@@ -51,7 +51,7 @@ def facts(study: session.Study) -> list[str]:
     pairs = study.pairs
     source, target = (html.Ours(_language(name)) for name in study.languages)
     said = [html.sentence("studio.fact_files", files=study.name, format=format_name(pairs.format))]
-    if pairs.format not in ("xliff", "tmx") or pairs.encoding:
+    if pairs.encoding and not study.upload.pasted:
         said.append(html.sentence("studio.fact_encoding", encoding=html.Ours(pairs.encoding.upper())))
     if pairs.format in TABLES:
         said.append(_fact_columns(study))
@@ -150,7 +150,8 @@ def _correct(study: session.Study) -> None:
     with st.container(horizontal=True, key="studio_correct", vertical_alignment="bottom"):
         _choose("model", session.translators(), study.model, _use_model(study), str)
         _choose("format", (FOUND, *PAIR_FORMATS), reading.format or FOUND, _reread("format"), _format_option(study))
-        _choose("encoding", _encoding_options(study), reading.encoding or FOUND, _reread("encoding"), _encoding_option(study))
+        if not study.upload.pasted:  # what a browser sends has no encoding to be found out
+            _choose("encoding", _encoding_options(study), reading.encoding or FOUND, _reread("encoding"), _encoding_option(study))
         if pairs.format in TABLES and len(pairs.names) > 1:
             columns = tuple(range(len(pairs.names)))
             taken = pairs.columns or (0, 1)

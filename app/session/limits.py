@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.session.common_words import may_be
 from app.session.loading import known_words, languages, reader, reads, unknown
 from model.alignment import words
 from model.translator import Atlas
@@ -59,13 +60,21 @@ def remarks(atlas: Atlas, source: str) -> list[Remark]:
             suits = "" if reads(atlas.name, source) else reader(atlas.name, source)
             found.append(Remark("limits.unknown_words", {"name": atlas.name, "words": listed, "count": len(foreign)}, suits))
     elif not reads(atlas.name, source):
-        key = "limits.reads_characters" if language == "zh" else "limits.reads_letters"
-        found.append(Remark(key, {"name": atlas.name}, reader(atlas.name, source)))
+        found.append(Remark(_foreign(language, source), {"name": atlas.name}, reader(atlas.name, source)))
     longest, given = longest_words(atlas), len(words.split(source, True))
     if longest and given > longest:
         key = "limits.longer_than_learned" + ("_characters" if language == "zh" else "")
         found.append(Remark(key, {"longest": longest, "given": given}))
     return found
+
+
+def _foreign(language: str, source: str) -> str:
+    """What is said of a text that is not in this language."""
+    if language == "zh":
+        return "limits.reads_characters"
+    if not may_be(source, "en") and not may_be(source, "fr"):
+        return "limits.reads_letters"
+    return "limits.seems_french" if language == "en" else "limits.seems_english"
 
 
 def longest_words(atlas: Atlas) -> int:

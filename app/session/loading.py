@@ -13,9 +13,9 @@ from typing import Any
 import streamlit as st
 
 import model
+from app.session.common_words import may_be
 from app.session.own import own_models
 from model import checkpoint
-from model.alignment import words
 from model.analysis.what_if import alter
 from model.checkpoint import CheckpointError
 from model.practice.order import ALTERED
@@ -46,15 +46,14 @@ def default_model(language: str, written: str) -> str:
 
 
 def reads(name: str, written: str) -> bool:
-    """Whether a text may be in the source language of a model. Chinese is told from other writing, not English from French.
+    """Whether a text may be in the source language of a model, as far as its writing and its words tell.
 
     Of a model whose words are all known, whether most words of the text are among them.
     """
     if known_words(name):
         tokens = load(name).tokenizers.source.encode(written[:1000]) if loaded([name]) else ()
         return 2 * sum(token.unknown for token in tokens) <= len(tokens)
-    share = words.chinese_share(written[:1000])  # the rest of a long text is not asked
-    return share is None or (share > 0 if languages(name)[0] == "zh" else share <= 0.5)
+    return may_be(written, languages(name)[0])
 
 
 def reader(name: str, written: str) -> str:

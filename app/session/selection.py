@@ -85,10 +85,10 @@ def _fits(selection: Selection, name: str) -> bool:
     before, written = selection.model, selection.text
     if known_words(name):
         return reads(name, written)
-    if writes_on(before) != writes_on(name):
-        made_for = {example.source for example in examples(before, texts.DEFAULT_LANGUAGE)}
-        return written not in made_for and reads(name, written)
-    return languages(before)[0] == languages(name)[0] or reads(name, written)
+    if writes_on(before) == writes_on(name) and languages(before)[0] == languages(name)[0]:
+        return True
+    made_for = {example.source for example in examples(before, texts.DEFAULT_LANGUAGE)}
+    return written not in made_for and reads(name, written)
 
 
 def _from_url(url: Mapping[str, str], before: Selection | None) -> Selection:

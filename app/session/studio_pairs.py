@@ -1,10 +1,9 @@
 """What can be said of a pair before any work: that it may be no translation, or in other languages than the model's."""
 
 import math
-import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 
+from app.session.common_words import may_be
 from app.session.loading import known_words, languages
 from model.alignment import words
 from model.alignment.formats import Entry
@@ -14,19 +13,6 @@ FLAGS = ("empty", "source_language", "target_language", "copy", "ratio", "proble
 UNUSUAL = math.log(2.1)  # how far the ratio of lengths may be from the usual one
 FEW = 3  # words by which a side must be longer as well: of two words against one nothing is said
 CHINESE = 1.5  # Chinese characters and marks for each word of English
-ENOUGH = 3  # common words of another language, with this many times fewer of its own, before a language is doubted
-
-# Words that stand in every other sentence of a language and mean nothing, or something else, in the others.
-COMMON = {
-    "en": frozenset((
-        "the", "and", "is", "are", "was", "of", "to", "you", "he", "she", "it", "they",
-        "that", "this", "my", "his", "her", "we", "have", "not", "with", "for", "i",
-    )),
-    "fr": frozenset((
-        "le", "la", "les", "et", "est", "sont", "de", "des", "du", "un", "une", "je", "vous", "il",
-        "elle", "ils", "que", "qui", "ce", "cette", "mon", "ma", "son", "sa", "nous", "pas", "dans", "l", "d",
-    )),
-}  # fmt: skip
 
 
 def flags_of(entries: Sequence[Entry], name: str, *, alone: bool = False) -> list[frozenset[str]]:
@@ -54,22 +40,3 @@ def _flags(entry: Entry, source: str, target: str, usual: float, *, alone: bool,
     if sources and targets and abs(math.log(targets / expected)) > UNUSUAL and abs(targets - expected) >= FEW:
         found.append("ratio")
     return found
-
-
-def may_be(written: str, language: str) -> bool:
-    """Whether a text may be in this language: Chinese is told by its characters, English and French by their commonest words."""
-    share = words.chinese_share(written[:1000])
-    if share is not None and (share == 0 if language == "zh" else share > 0.5):
-        return False
-    if language not in COMMON or not any(map(str.isalpha, written)):
-        return True
-    counts = _common(written[:1000])
-    other = max((count for name, count in counts.items() if name != language), default=0)
-    return other < ENOUGH or other < ENOUGH * counts[language]
-
-
-def _common(written: str) -> Counter[str]:
-    """How many of a text's words are common ones of each language."""
-    letters = "".join(character if character.isalpha() else " " for character in unicodedata.normalize("NFC", written).casefold())
-    found = letters.split()
-    return Counter({name: sum(word in common for word in found) for name, common in COMMON.items()})

@@ -8,9 +8,10 @@ from itertools import islice
 
 import streamlit as st
 
+from app.session.common_words import may_be
 from app.session import limits
 from app.session.loading import damage, known_words, languages, load, models, reads, writes_on
-from app.session.studio_pairs import flags_of, may_be
+from app.session.studio_pairs import flags_of
 from app.session.studio_study import File, Reading, Study, Upload
 from model.alignment import formats
 from model.alignment.choices import Reason, default_with_reason

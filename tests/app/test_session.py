@@ -26,7 +26,14 @@ def test_language_of_a_first_visit_is_the_browsers(open_app: OpenApp, locale: st
 
 @pytest.mark.parametrize(
     ("locale", "typed", "name"),
-    [("zh-CN", None, "zh-en"), ("zh-CN", "I love you.", "en-zh"), ("en-GB", "我爱你。", "zh-en"), ("en-GB", "Tom, 3.5", "en-fr")],
+    [
+        ("zh-CN", None, "zh-en"),
+        ("zh-CN", "I love you.", "en-zh"),
+        ("zh-CN", "Elle est dans le jardin.", "fr-en"),
+        ("en-GB", "我爱你。", "zh-en"),
+        ("en-GB", "Tom, 3.5", "en-fr"),
+        ("fr-FR", "Je ne sais pas.", "fr-en"),
+    ],
 )
 def test_a_first_visitor_meets_a_model_that_reads_what_they_write(
     open_app: OpenApp, locale: str, typed: str | None, name: str
@@ -48,6 +55,25 @@ def test_a_sentence_in_another_language_is_told_and_the_model_that_reads_it_is_a
     assert (app.query_params["model"], app.query_params["text"]) == ("en-zh", "See you tomorrow.")
     app.selectbox(key="model").set_value("zh-en").run()  # by hand, with a sentence that it cannot read
     assert app.query_params["text"] == session.first_example("zh-en")
+
+
+def test_french_is_told_from_english_and_the_model_that_reads_it_is_a_click_away(open_app: OpenApp) -> None:
+    app = open_app(model="en-fr", text="Il est dans la maison.")
+    assert "seems to be in French" in said(app)
+    app.button(key="read_with").click().run()
+    assert (app.query_params["model"], app.query_params["text"]) == ("fr-en", "Il est dans la maison.")
+    assert "guess" not in said(app)
+    app.text_area(key="sentence").set_value("He is in the house.").run()
+    assert "seems to be in English" in said(app)
+    app.button(key="read_with").click().run()
+    assert (app.query_params["model"], app.query_params["text"]) == ("en-fr", "He is in the house.")
+    app.text_area(key="sentence").set_value("Bonjour !").run()  # of which nothing is known
+    assert "guess" not in said(app)
+    app.selectbox(key="model").set_value("fr-en").run()
+    assert app.query_params["text"] == "Bonjour !"
+    app.text_area(key="sentence").set_value(session.first_example("fr-en")).run()
+    app.selectbox(key="model").set_value("en-fr").run()  # by hand: what was made for the other model does not stay
+    assert app.query_params["text"] == session.first_example("en-fr")
 
 
 def test_the_url_beats_the_browser(open_app: OpenApp) -> None:
@@ -171,7 +197,7 @@ def test_a_switched_off_head_and_even_attention_change_the_score() -> None:
     assert session.load("en-fr").trace("I love you.").log_probabilities == pytest.approx(before.log_probabilities, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["en-fr", "en-zh", "zh-en"])
+@pytest.mark.parametrize("name", ["en-fr", "fr-en", "en-zh", "zh-en"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_examples_are_many_different_and_within_what_the_model_learned(name: str, language: str) -> None:
     found = session.examples(name, language)

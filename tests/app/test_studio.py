@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app import session, text
 from app.components.pair_list import unpack
 from app.session import limits, studio_reading, studio_work
-from app.session.studio_pairs import may_be
+from app.session.common_words import may_be
 from app.session.studio_study import File, Reading, Study
 from app.session.studio_work import Alignments, Job
 from model.alignment import symmetrize
@@ -297,6 +297,11 @@ def test_the_list_is_sorted_filtered_and_searched(open_app: OpenApp) -> None:
     app.multiselect(key="studio_flags").set_value([]).run()
     app.slider(key="studio_below").set_value(float(int(min(scores)) + 1)).run()
     assert order(app) == [int(np.argmin(scores))]
+        ("Je ne sais pas.", "en", False),
+        ("Marie dit « je sais ».", "en", False),
+        ("He said “la vie est belle” to me.", "en", True),
+        ("I'll see.", "fr", False),
+        ("Caf\u00e9, d\u00e9j\u00e0 vu", "en", True),
     assert "weak proxy of quality" in shown(app)
     assert not app.exception
 

@@ -9,6 +9,7 @@ from model.alignment import compare, statistical
 
 BEAT = 0.6  # seconds between looks at work that is under way
 SHOWN = 8  # pairs in which two differ
+MEASURED = ("studio_heads.precision", "studio_heads.recall", "studio_heads.aer", "studio_heads.interval", "studio_heads.scored")
 _BEFORE = "studio_beside_before"
 
 
@@ -109,7 +110,7 @@ def _table(study: session.Study, sides: dict[str, session.Links]) -> None:
     gold = study.gold_rows() if study.has_gold() else None
     columns = {text("studio_heads.side"): "rich"}
     if gold is not None:
-        columns |= {text(f"studio_heads.{key}"): "number" for key in ("precision", "recall", "aer", "interval", "scored")}
+        columns |= {text(key): "number" for key in MEASURED}
     columns |= {text("studio_heads.agreement_with"): "number"}
     rows = []
     for id, links in sides.items():
@@ -138,8 +139,8 @@ def _compare(study: session.Study, sides: dict[str, session.Links]) -> None:
     """Two sides beside each other: how far they agree, and the pairs where they differ most, each to be opened."""
     ids = list(sides)
     with st.container(horizontal=True, vertical_alignment="bottom", key="studio_compare"):
-        first = _side(study, "first", ids, 0)
-        second = _side(study, "second", ids, len(ids) - 1)
+        first = _side(study, "first", text("studio_heads.first"), ids, 0)
+        second = _side(study, "second", text("studio_heads.second"), ids, len(ids) - 1)
     agreed = compare.agreement(sides[first], sides[second])
     if first == second or agreed is None:
         html.prose("studio_heads.compare_two", kind="quiet")
@@ -168,11 +169,11 @@ def _compare(study: session.Study, sides: dict[str, session.Links]) -> None:
             )
 
 
-def _side(study: session.Study, which: str, ids: list[str], default: int) -> str:
+def _side(study: session.Study, which: str, label: str, ids: list[str], default: int) -> str:
     key = f"studio_side_{which}"
     if st.session_state.get(key) not in ids:
         st.session_state[key] = ids[default]
-    st.selectbox(text(f"studio_heads.{which}"), ids, key=key, format_func=lambda id: side_name(study, id), width=280)
+    st.selectbox(label, ids, key=key, format_func=lambda id: side_name(study, id), width=280)
     return str(st.session_state[key])
 
 

@@ -39,8 +39,9 @@ def _label(study: session.Study) -> str:
         return text("studio.start_again", count=count, model=study.model)
     if study.done:
         return text("studio.go_on", count=f"{study.total - study.done:,}")
-    key = "studio.start_alone" if study.alone else "studio.start"
-    return text(f"{key}_one" if study.total == 1 else key, count=count, model=study.model)
+    if study.total == 1:
+        return text("studio.start_alone_one" if study.alone else "studio.start_one", model=study.model)
+    return text("studio.start_alone" if study.alone else "studio.start", count=count, model=study.model)
 
 
 def _watch() -> None:

@@ -1,6 +1,7 @@
 """What comes in: files dragged in, pasted text, or a sample of ours."""
 
 import json
+import re
 
 import streamlit as st
 
@@ -86,12 +87,23 @@ def _refusal() -> None:
 
 def problem_html(problem: Problem) -> str:
     """A problem of a file in the language of the page: file, line, what is wrong; text from the file appears literally."""
-    key, values = f"studio.problem_{problem.message.code}", problem.message.values
+    key = f"studio.problem_{problem.message.code}"
+    values = {name: _value(name, value) for name, value in problem.message.values.items()}
     said = html.sentence(key, **values) if has(key) else html.literal(html.Ours(problem.message))
     place = [html.literal(problem.file)] if problem.file else []
     if problem.line is not None:
         place.append(html.sentence("studio.line", line=f"{problem.line:,}"))
     return f"{html.joined(place)}{html.sentence('studio.colon')}{said}" if place else said
+
+
+def _value(name: str, value: object) -> object:
+    """A value of a message as the page says it: a format by its name, what a file is and what to do in its language, numbers."""
+    if name == "format" and has(f"studio.format_{value}"):
+        return html.Ours(text(f"studio.format_{value}"))
+    if name in ("kind", "advice"):  # two lists of our own words, see model/alignment/formats
+        key = f"studio.said_{re.sub(r'[^a-z0-9]+', '_', str(value).casefold())}"
+        return html.Ours(text(key)) if has(key) else value
+    return f"{value:,}" if isinstance(value, int) else value
 
 
 def _take_files() -> None:
@@ -107,7 +119,8 @@ def _take_text(*names: str) -> None:
     written = [st.session_state[PASTE], st.session_state[PASTE_TARGET]]
     files = [session.File(name, box.encode("utf-8", "replace")) for name, box in zip(names, written, strict=True) if box.strip()]
     if files:
-        _take(session.upload_of(files, pasted=True))
+        found = session.study()
+        _take(session.upload_of(files, found.upload if found else None, pasted=True))
 
 
 def _take(upload: session.Upload) -> None:

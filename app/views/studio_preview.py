@@ -18,6 +18,7 @@ from model.alignment.words import words
 
 FOUND = "found"  # the choice "as found"
 ROWS, LISTED, COMPARED = 5, 12, 4  # first rows, problems and encodings that are shown at once
+LONGEST = 500  # characters of a sentence that are shown here; a line may have millions
 TABLES = ("tsv", "csv", "anki")
 
 
@@ -61,7 +62,7 @@ def facts(study: session.Study) -> list[str]:
         found = text("studio.comma").join(_language(name) if name else "?" for name in study.pairs.languages)
         said.append(html.sentence("studio.fact_languages", found=html.Ours(found)))
     if study.links is not None:
-        count = sum(links is not None and bool(links.possible) for links in study.gold)
+        count = study.once("linked", (), lambda: sum(links is not None and bool(links.possible) for links in study.gold))
         file = study.upload.links.name if study.upload.links else study.name
         name = html.Ours(_links_name(study.links.format))
         said.append(html.sentence("studio.fact_links", file=file, format=name, base=study.links.base, count=f"{count:,}"))
@@ -89,7 +90,9 @@ def format_name(format: str) -> html.Ours:
 def _fact_columns(study: session.Study) -> str:
     pairs = study.pairs
     delimiter = {"\t": text("studio.tab"), None: ""}.get(pairs.delimiter, f"“{pairs.delimiter}”")
-    source, target = (_column(study, index) for index in (pairs.columns or (0, 1)))
+    source, target = (_column(study, index) for index in pairs.columns or (0, 0))
+    if source == target:  # sources alone, or both sides in one cell
+        return html.sentence("studio.fact_column", column=source)
     key = "studio.fact_columns" if pairs.header else "studio.fact_columns_headless"
     return html.sentence(key, delimiter=html.Ours(delimiter), source=source, target=target)
 
@@ -113,23 +116,27 @@ def _warnings(study: session.Study) -> None:
 
 
 def _first_rows(study: session.Study) -> None:
+    no_target = html.sentence("studio.no_target") if study.alone else ""
     rows = [
-        (f"{entry.line:,}", _words(entry.source, study), _words(entry.target, study) or html.sentence("studio.no_target"))
+        (f"{entry.line:,}", _words(entry.source, study), _words(entry.target, study) or no_target)
         for entry in study.entries[:ROWS]
     ]
+    if not rows:
+        return
     columns = {text("studio.line_title"): "number", text("studio.source"): "rich", text("studio.target"): "rich"}
     html.table(columns, rows, text("studio.first_rows", count=len(rows), total=f"{study.total:,}"))
 
 
 def _words(written: str, study: session.Study) -> str:
     """A sentence with its words set apart, as they are counted."""
-    return " ".join(html.literal(word) for word in words(written, study.split_punctuation))
+    found = words(written[:LONGEST], study.split_punctuation)
+    return " ".join(html.literal(word) for word in found) + (" …" if len(written) > LONGEST else "")
 
 
 def _encodings(study: session.Study) -> None:
     """Detection was unsure: the same row under each encoding, to compare."""
     html.notice("warning", "studio.unsure")
-    rows = session.under_encodings(study, COMPARED)
+    rows = [(name, *(side[:LONGEST] for side in sides)) for name, *sides in session.under_encodings(study, COMPARED)]
     columns = {text("studio.encoding"): "code", text("studio.source"): "word", text("studio.target"): "word"}
     html.table(columns, [(html.Ours(name.upper()), *sides) for name, *sides in rows], text("studio.encodings"))
 

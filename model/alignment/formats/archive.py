@@ -78,7 +78,7 @@ def pair_of_files(
     groups: dict[str, dict[str, zipfile.ZipInfo]] = defaultdict(dict)
     for entry in entries:
         stem, dot, suffix = entry.filename.rpartition(".")
-        if dot and not entry.is_dir() and _is_language(stem, suffix):
+        if dot and not entry.is_dir() and not entry.filename.startswith("__MACOSX/") and _is_language(stem, suffix):
             groups[stem][suffix] = entry
     pairs = {stem: group for stem, group in groups.items() if len(group) >= 2}
     if not pairs:
@@ -89,7 +89,7 @@ def pair_of_files(
     two = _two(stem, pairs[stem], languages)
     left = sorted({entry.filename for group in pairs.values() for entry in group.values()} - {entry.filename for entry in two})
     if left:
-        taken = " and ".join(entry.filename for entry in two)
+        taken = ", ".join(entry.filename for entry in two)
         add(problems, "several_in_zip", file=file.name, given=len(pairs), taken=taken, left=", ".join(left[:8]))
     _check_sizes(two, file.name, limits)
     return Packed(file, two[0]), Packed(file, two[1])

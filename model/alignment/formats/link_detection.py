@@ -1,6 +1,7 @@
 """What a file of links is: its lines, and the format that most of the first ones are written in."""
 
 import codecs
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -23,6 +24,9 @@ LINK_FORMATS = tuple(READERS)
 
 SAMPLE = 50  # lines that are looked at
 
+_LINK = re.compile(r"\d+[-p?]\d+|\d+:\d+/[\d.]+")  # Pharaoh, TsinghuaAligner
+_ROW = re.compile(r"\d+[ \t]+\d+[ \t]+\d+(?:[ \t]+[SP])?(?:[ \t]+[\d.]+)?")  # NAACL
+
 
 def detect(lines: Lines, name: str) -> str:
     """The format of a file; one of blank lines only is Pharaoh without links. FormatError if no line is of any format."""
@@ -43,6 +47,24 @@ def detect(lines: Lines, name: str) -> str:
         formats = ", ".join(LINK_FORMATS)
         raise FormatError.of("links_unknown", number, item=notations.quoted([line.strip()]), formats=formats, file=name)
     return best
+
+
+def holds_links(file: File) -> bool:
+    """Whether a file is one of links and not of sentences, whatever it is called: most of its first lines are links."""
+    try:
+        sample = list(islice(((number, line.strip()) for number, line in text_lines(file) if line.strip()), SAMPLE))
+    except FormatError:  # a line too long for either
+        return False
+    first = sample[0][1] if sample else ""
+    if first[:1] in ("[", "{") or tables.is_header(first):
+        return bool(_links("json" if first[0] in "[{" else "tsv", sample))
+    return notations.is_giza(first) or 2 * sum(_is_of_links(line) for _, line in sample) > len(sample)
+
+
+def _is_of_links(line: str) -> bool:
+    """Whether a line holds links, or did so before it was damaged."""
+    items = line.split()
+    return bool(_ROW.fullmatch(line)) or 2 * sum(_LINK.fullmatch(item) is not None for item in items) >= len(items)
 
 
 def _links(name: str, sample: Iterable[tuple[int, str]]) -> int:

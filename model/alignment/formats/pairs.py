@@ -44,7 +44,8 @@ class Limits:
 class Pairs:
     """A file of sentence pairs, understood and ready to be read, as often as wanted, in constant memory.
 
-    `sure` is False where encoding or format were guessed on thin evidence: ask. `alone`: sources without targets.
+    `sure` is False where encoding or format were guessed on thin evidence: ask. `alone`: sources without targets. `columns`: of a
+    table, source and target from 0; twice the same where it has sources alone or both sides in one cell.
     """
 
     read: Callable[[list[Problem]], Iterator[Entry]] = field(repr=False)

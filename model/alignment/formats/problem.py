@@ -13,6 +13,7 @@ MESSAGES: dict[str, str] = {
     "how_many_files": "{given} files were given; give one file, or two whose lines belong together.",
     "two_of_one": "This is a {format} file, which holds both sides; give it alone ({given} files were given).",
     "one_of_two": "A {format} file holds one language; give the file of the other language as well.",
+    "links_alone": "This is a file of links between words, not of sentences; the sentence pairs that it belongs to were needed.",
     "unknown_format": "{given!r} is no format of pairs; choose one of {choices}.",
     "not_text": "This is {kind}, not text; {advice}.",
     "empty_file": "The file is empty; a file of sentence pairs was needed.",
@@ -59,12 +60,13 @@ MESSAGES: dict[str, str] = {
     # archives
     "bad_zip": "The zip archive cannot be read ({reason}).",
     "no_pair_in_zip": "No two files in the zip archive have names that differ in the last part only, as NAME.en-fr.en and "
-    "NAME.en-fr.fr do; it holds {given}.",
-    "several_in_zip": "The zip archive holds {given} pairs of files; {taken} is read, {left} are left out.",
+    "NAME.en-fr.fr do; it holds {given}. Unpack it, and give the file or the two files that hold the pairs.",
+    "several_in_zip": "The zip archive holds {given} pairs of files; these are read: {taken}; these are left out: {left}.",
     "zip_entries": "The zip archive has {given} entries; the limit is {limit}.",
     "zip_bomb": "Unpacked, {entry} would have {given} bytes, {ratio} times its packed size; the limit is {limit} times.",
     "zip_too_large": "Unpacked, the files have {given} bytes; the limit is {limit}.",
-    "workbook": "This is a workbook of a spreadsheet program; save the sheet as CSV or as Unicode text and bring that.",
+    "workbook": "This is a file of an office program; save the sheet of a workbook as CSV or Unicode text, the text of a "
+    "document as plain text, and give that.",
     # pairs that a model cannot align
     "source_too_long": "The source has {given} tokens; {model} takes {limit}. Shorten it, or split the pair.",
     "target_too_long": "The target has {given} tokens; {model} takes {limit}. Shorten it, or split the pair.",
@@ -77,6 +79,7 @@ MESSAGES: dict[str, str] = {
     "({count} left out).",
     "links_fewer": "Links are given for {given} pairs, and there are {needed}; the last ones have none.",
     "links_more": "Links of {left} pairs more than the {pairs} that there are; they are left out.",
+    "several_links": "{given} files of links were given; this one is read, {left} left out.",
     "links_skipped": "{count} of {total} sentences are not named in the file; they are read as having no links.",
     "links_far": "Sentence number {number} stands where {expected} was expected; its links are left out.",
     "links_sentences_from_zero": "Sentences are numbered from 0 in this file; 0 is read as the first pair.",

@@ -11,6 +11,7 @@ from model.alignment.formats import languages as names
 from model.alignment.formats.columns import Column
 from model.alignment.formats.encodings import Encoding
 from model.alignment.formats.files import File, Given, files_of
+from model.alignment.formats.link_detection import holds_links
 from model.alignment.formats.pairs import PAIR_FORMATS, Entry, Limits, Pairs
 from model.alignment.formats.problem import FormatError, Problem, Problems, add
 from model.alignment.formats.subtitles import read_srt
@@ -95,6 +96,8 @@ def _one(file: File, format: str | None, request: Request, problems: Problems) -
         return _xml(file, detected, request)
     if detected == "srt":
         raise FormatError.of("one_of_two", file=file.name, format="srt")
+    if format is None and detected not in ("json", "jsonl") and holds_links(file):
+        raise FormatError.of("links_alone", file=file.name)
     open_one = {"lines": _alone, "bars": _bars, "json": _json, "jsonl": _json}.get(detected, _table)
     pairs = open_one(file, detected, written, request)
     return replace(
@@ -111,6 +114,8 @@ def _two(files: tuple[File, File], format: str | None, request: Request, problem
     if any(detection.is_zip(file.start) for file in files):
         raise FormatError.of("two_of_one", file=files[0].name, format="zip", given=2)
     found = request.encoding_of(files[0]), request.encoding_of(files[1])
+    if format is None and (links := next(filter(holds_links, files), None)):
+        raise FormatError.of("links_alone", file=links.name)
     kinds = {detection.format_of(file, lines.sample(file, one.name))[0] for file, one in zip(files, found, strict=True)}
     single = kinds & {"tmx", "xliff", "json", "jsonl", "anki"} if format is None else {format} - {"lines", "srt"}
     if single:
@@ -184,7 +189,7 @@ def _table(file: File, format: str, found: Encoding, request: Request) -> Pairs:
         format,
         delimiter=table.dialect.delimiter,
         header=layout.header,
-        columns=None if layout.alone else layout.columns,
+        columns=layout.columns,
         names=layout.names,
         languages=(layout.languages[0], "") if layout.alone and table.keys is None else layout.languages,
         sure=layout.sure,
@@ -197,10 +202,11 @@ def _xml(file: File, format: str, request: Request) -> Pairs:
     declared = markup.declared_encoding(start) if request.encoding is None else encodings.canonical(request.encoding, file.name)
     text = start.decode(declared, "replace")
     if format == "tmx":
-        spoken = _two_codes(_TMX_SOURCE.findall(text)[:1] + _TMX_LANGUAGE.findall(text))
+        named = _all_codes(_TMX_SOURCE.findall(text)[:1] + _TMX_LANGUAGE.findall(text))
     else:
-        spoken = _two_codes(_XLIFF_LANGUAGE.findall(text))
-    if request.languages and set(_codes(request.languages)) == set(spoken):
+        named = _all_codes(_XLIFF_LANGUAGE.findall(text))
+    spoken = (named[0], named[1]) if len(named) > 1 else ("", "")
+    if request.languages and set(_codes(request.languages)) <= set(named):
         spoken = _codes(request.languages)
 
     encoding = None if request.encoding is None else declared
@@ -236,9 +242,8 @@ def _codes(languages: Two) -> Two:
     return source, target
 
 
-def _two_codes(tags: Sequence[str]) -> Two:
-    codes = list(dict.fromkeys(names.language(tag) or tag.lower() for tag in tags if tag != "*all*"))
-    return (codes[0], codes[1]) if len(codes) > 1 else ("", "")
+def _all_codes(tags: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(names.language(tag) or tag.lower() for tag in tags if tag != "*all*"))
 
 
 def _and(languages: Two) -> str:

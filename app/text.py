@@ -7,6 +7,7 @@ their runs is a thread of its own. So is the family of the model that the page s
 language model stands in language_model.toml once more, `[language_model.heads] title = ...`, in place of `heads.title`.
 """
 
+import string
 import tomllib
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -70,9 +71,23 @@ def text(key: str, **values: object) -> str:
     """The sentence `key` in the language of the run, its {placeholders} filled with `values`."""
     sentence = template(key)
     try:
-        return sentence.format_map(values)
+        return filled(sentence, values)
     except (KeyError, IndexError) as error:
         raise MissingTextError(f"{key} in {language()}.toml asks for {error}, which was not given") from error
+
+
+def filled(sentence: str, values: Mapping[str, object]) -> str:
+    """The {placeholders} of a sentence filled; of {count:token|tokens} the first is said of 1, the second of any other number."""
+    return _FILLED.vformat(sentence, (), values)
+
+
+class _Filled(string.Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        one, of_several, many = format_spec.partition("|")
+        return (one if str(value) == "1" else many) if of_several else str(super().format_field(value, format_spec))
+
+
+_FILLED = _Filled()
 
 
 def template(key: str) -> str:

@@ -11,7 +11,7 @@ from html import escape
 
 import streamlit as st
 
-from app.text import Term, glossary, language, section, template, text
+from app.text import Term, filled, glossary, language, section, template, text
 
 _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)(?:\|(?P<words>[^\]]+))?\]\]")
 
@@ -19,8 +19,7 @@ WORD_JOINER = "\u2060"  # no line begins with what stands after it
 _CLOSING = "，。；：、！？）”》"
 # A line may break beside a button, whatever stands there: what must not be parted from it is held together by a span.
 _HELD = re.compile(r"[（“(]?<button[^>]*>[^<]*</button>[，。；：、！？）”》,.;:)?!]*")
-
-
+_POWER = re.compile(r" × 10(?=[⁻⁰¹²³⁴-⁹])")  # a number is not parted from its power of ten
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -44,8 +43,9 @@ def characters(value: str) -> str:
 
 def sentence(key: str, **values: object) -> str:
     """The sentence `key` as HTML: markup of the text file rendered, values shown literally."""
-    made = marked(template(key)).format_map({name: literal(value) for name, value in values.items()})
-    return re.sub(rf"(</(?:bdi|code|b)>)(?=[{_CLOSING}])", rf"\1{WORD_JOINER}", made)
+    made = filled(marked(template(key)), {name: literal(value) for name, value in values.items()})
+    whole = _POWER.sub("\u00a0×\u00a010", made)
+    return re.sub(rf"(</(?:bdi|code|b)>)(?=[{_CLOSING}])", rf"\1{WORD_JOINER}", whole)
 
 
 def marked(source: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -15,7 +16,9 @@ import model.checkpoint
 import model.decoding
 import model.translator
 from app import session, text
+from app.components.curves import unpack
 from app.session import computed
+from app.views.html import WORD_JOINER
 from model.translator import Translator
 from tests.model import tiny
 
@@ -96,5 +99,32 @@ def said(app: AppTest) -> str:
 
 
 def shown(app: AppTest, between: str = "") -> str:
-    """The words of the page as a visitor reads them; `between` stands for the tags."""
-    return unescape(re.sub(r"<[^>]+>", between, said(app)))
+    """The words of the page as a visitor reads them; `between` stands for the tags, and of several spaces then one is left."""
+    words = unescape(re.sub(r"<style.*?</style>|<[^>]+>", between, said(app), flags=re.DOTALL))
+    words = words.replace(WORD_JOINER, "").replace("\u00a0", " ")
+    return re.sub(r"\s+", " ", words) if between else words
+
+
+def rows_of(app: AppTest, caption: str) -> list[list[str]]:
+    """The cells of the table with this caption."""
+    (table,) = [element.value for element in app.html if caption in element.value and "<tbody>" in element.value]
+    rows = re.findall(r"<tr>(.*?)</tr>", table.split("<tbody>")[1])
+    return [[unescape(re.sub(r"<[^>]+>", " ", cell)).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in rows]
+
+
+def payloads(app: AppTest) -> list[bytes]:
+    """What every component of the page was given."""
+    return [component.proto.bytes for component in app.get("bidi_component")]
+
+
+def payload(app: AppTest, key: str) -> bytes:
+    """What the component with this key was given."""
+    (found,) = [component for component in app.get("bidi_component") if key in component.proto.id]
+    data: bytes = found.proto.bytes
+    return data
+
+
+def charts(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What each curves component was given, by its name."""
+    drawn = (component.proto for component in app.get("bidi_component") if component.proto.component_name.endswith("curves"))
+    return {str(header["name"]): header for header in (unpack(proto.bytes) for proto in drawn)}

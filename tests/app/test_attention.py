@@ -18,16 +18,11 @@ from app.text import sentences
 from app.views.attention_scenes import labels, matrices_of, scenes_of
 from app.views.attention_tables import first_step
 from model.analysis import steps as analysis
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, said, shown
 from tests.model import tiny
 
 SENTENCE = "The cat sees the other cat 1E1 times."
 PLACE = {"attention": "decoder.self_attention", "layer": "1", "head": "3"}
-
-
-def shown(app: AppTest) -> str:
-    """The text of the page's own HTML, without its markup."""
-    return unescape(re.sub(r"<[^>]+>", "", said(app)))
 
 
 def picture(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

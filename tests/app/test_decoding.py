@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from app import session
 from app.components import beam_tree, decoding_steps
 from app.views.decoding_place import from_link, numbers, possible
 from model.beam_search import beam
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, said, shown
 from tests.model import tiny
 
 AWKWARD = "1E1 the 1E1 NaN <b>2024-05-06</b> car"
@@ -38,10 +37,6 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         st.cache_resource.clear()
         yield folder
     st.cache_resource.clear()
-
-
-def shown(app: AppTest) -> str:
-    return unescape(re.sub(r"<[^>]+>", "", said(app))).replace("\u2060", "")
 
 
 def picture(app: AppTest) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import math
 import re
-from html import unescape
 
 import numpy as np
 import pytest
@@ -11,11 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from app import session
 from app.charts import layers as charts_of
-from app.components.curves import unpack
 from app.components.matrices import unpack as unpack_matrices
 from app.text import sentences
 from model.translator import Translator
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, charts, shown
 
 SENTENCE = "The dog saw the dog ."
 PATH = "decoder.layers.2.residual.1"
@@ -25,20 +23,6 @@ MINUS = "\N{MINUS SIGN}"
 def open_page(open_app: OpenApp, **parameters: str) -> AppTest:
     """The page with the sentence of these tests, by a link."""
     return open_app("layers", text=SENTENCE, **parameters)
-
-
-def shown(app: AppTest) -> str:
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", said(app))))
-
-
-def charts(app: AppTest) -> dict[str, dict[str, object]]:
-    """What each curves component was given, by its name."""
-    found = {}
-    for component in app.get("bidi_component"):
-        if component.proto.component_name.endswith("curves"):
-            header = unpack(component.proto.bytes)
-            found[str(header["name"])] = header
-    return found
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -56,7 +40,7 @@ def test_layer_norm_by_hand_and_the_stream_are_those_of_the_recorded_tensors(lin
     trace, atlas = session.trace("en-fr", SENTENCE), session.load("en-fr")
     x = trace[f"{PATH}.sum"].tensor[0, 3].double().numpy()
     variance = ((x - x.mean()) ** 2).mean()
-    page = shown(linked)
+    page = shown(linked, " ")
     for value in (x.mean(), variance, math.sqrt(variance + 1e-5)):
         assert number(value) in page
     norm = atlas.model.get_submodule(PATH).norm
@@ -82,7 +66,7 @@ def test_layer_norm_by_hand_and_the_stream_are_those_of_the_recorded_tensors(lin
 
 def test_the_lens_ends_at_the_models_own_probability_and_begins_with_the_token_that_was_read(linked: AppTest) -> None:
     trace = session.trace("en-fr", SENTENCE)
-    page = shown(linked)
+    page = shown(linked, " ")
     assert number(math.exp(trace.log_probabilities[3])) in page
     first = page[page.index("its rank") :].split("input", 1)[1].split()[0]
     assert first == trace.target[3].label
@@ -95,7 +79,7 @@ def open_page_all(app: AppTest) -> str:
     app.query_params["lens_all"] = "true"
     app.run()
     assert not app.exception
-    return shown(app)
+    return shown(app, " ")
 
 
 def test_labels_are_tokens_in_order_with_duplicates_and_numbers(open_app: OpenApp) -> None:
@@ -112,13 +96,13 @@ def test_labels_are_tokens_in_order_with_duplicates_and_numbers(open_app: OpenAp
     np.testing.assert_allclose(values["input"] + values["sublayer"], values["sum"], atol=1e-6)
     hidden = trace["encoder.layers.0.feed_forward.hidden"].tensor[0]
     assert charts(app)["shares"]["series"][0]["values"] == pytest.approx((hidden > 0).double().mean(1).tolist())  # type: ignore[index]
-    assert "choose the decoder" in shown(app).lower()
+    assert "choose the decoder" in shown(app, " ").lower()
 
 
 def test_what_is_measured_once_it_is_asked_for(open_app: OpenApp) -> None:
     asked = {"curves": "true", "memory": "true", "batch_norm": "true", "unit": "7", "altered": "activation"}
     app = open_page(open_app, model="en-fr", attention="decoder.cross_attention", layer="1", head="0", **asked)
-    page, atlas = shown(app), session.load("en-fr")
+    page, atlas = shown(app, " "), session.load("en-fr")
     network = atlas.model.get_submodule("decoder.layers.1.feed_forward")
     raised = atlas.model.to_logits.weight @ network.contract.weight[:, 7]
     best = atlas.tokenizers.target.produced([int(raised.argmax())])[0].label
@@ -148,7 +132,7 @@ def test_fresh_stacks_are_measured_when_opened_and_called_untrained(open_app: Op
     assert drawn["labels"] == ["1", "2"]
     assert len(drawn["series"]) == 4  # type: ignore[arg-type]
     assert "未经训练" in str(drawn["title"])
-    assert "未经训练" in shown(app)
+    assert "未经训练" in shown(app, " ")
 
 
 def test_formulas_write_signs_and_powers() -> None:
@@ -184,7 +168,7 @@ def test_a_pre_norm_model_is_drawn_in_its_own_order(open_app: OpenApp, pre_norm:
     app = open_page(open_app, attention="decoder.self_attention", layer="1", head="0", token="1", curves="true", altered="linear")
     (component,) = (part for part in app.get("bidi_component") if part.proto.component_name.endswith("matrices"))
     assert [scene["id"] for scene in unpack_matrices(component.proto.bytes)[0]["scenes"]] == ["norm", "sum"]
-    page, path = shown(app), "decoder.layers.1.residual.0"
+    page, path = shown(app, " "), "decoder.layers.1.residual.0"
     assert "Pre-norm: only what the sublayer reads is normalised." in page
     trace = session.trace("en-fr", SENTENCE)
     assert number(float(trace[f"{path}.input"].tensor[0, 1].double().mean())) in page
@@ -201,10 +185,10 @@ def test_a_click_that_was_sent_with_the_url_of_before_takes_nothing_back(linked:
     linked.query_params.update(before)
     linked.segmented_control(key="sublayer").set_value("feed_forward").run()
     assert (linked.query_params["layer"], linked.query_params["sublayer"]) == ("0", "feed_forward")
-    assert "decoder.layers.0.residual.2" in shown(linked)
+    assert "decoder.layers.0.residual.2" in shown(linked, " ")
 
 
 def test_without_a_sentence_there_is_a_message(open_app: OpenApp) -> None:
     app = open_app("layers", text="  ")
-    assert "There is no sentence yet." in shown(app)
+    assert "There is no sentence yet." in shown(app, " ")
     assert not app.get("bidi_component")

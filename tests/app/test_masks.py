@@ -1,7 +1,6 @@
 """The masks page says what its functions find, in both languages, for ordinary and for awkward sentences."""
 
 import re
-from html import unescape
 
 import numpy as np
 import pytest
@@ -15,28 +14,11 @@ from app.components.matrices import unpack as unpack_matrices
 from app.text import sentences
 from model.analysis import cheating, masking
 from model.analysis.cheating import learned
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, payloads, rows_of, shown
 
 SENTENCE = "I don't know her name."
 PLACE = {"attention": "decoder.self_attention", "layer": "1", "head": "2"}
 AWKWARD = "1E1 NaN the the <b> 2024-05-06 $x$ _a_"
-
-
-def shown(app: AppTest) -> str:
-    return unescape(re.sub(r"<[^>]+>", " ", said(app)))
-
-
-def payloads(app: AppTest) -> list[bytes]:
-    return [component.proto.bytes for component in app.get("bidi_component")]
-
-
-def rows_of(app: AppTest, caption: str) -> list[list[str]]:
-    """The cells of the table with this caption."""
-    (table,) = [element.value for element in app.html if caption in element.value]
-    found = re.findall(r"<tr>(.*?)</tr>", table.split("<tbody>")[1])
-    return [
-        [unescape(re.sub(r"<[^>]+>", " ", cell)).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in found
-    ]
 
 
 def row_labels(app: AppTest, matrix: str) -> list[str]:
@@ -50,7 +32,7 @@ def row_labels(app: AppTest, matrix: str) -> list[str]:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_has_its_whole_frame(open_app: OpenApp, lang: str) -> None:
     app = open_app("masks", lang=lang, model="en-fr", text=SENTENCE)
-    said_ = shown(app)
+    said_ = shown(app, " ")
     for key in ("batch_title", "ways_title", "formats_title", "conventions_title", "cheat_title", "effect_title", "try.4"):
         assert sentences(lang)[f"masks.{key}"] in said_
     assert len(app.code) == 4 + 7  # four conventions, and the functions behind the page
@@ -87,7 +69,7 @@ def test_leaks_are_those_of_numpy_and_formats_those_of_torch(open_app: OpenApp) 
     assert "uniform" in thirty_two
     assert "unmasked" in sixty_four
     assert "[0.09, 0.24, 0.67]" in sixty_four
-    assert "without overflow" in shown(app)
+    assert "without overflow" in shown(app, " ")
     app.number_input(key="third").set_value(3.0).run()
     assert rows_of(app, "Scores [1, 2, 3]")[3][1] == "[0.269, 0.731, 0.000]"
 
@@ -99,7 +81,7 @@ def test_a_painted_mask_from_a_link_is_drawn_and_measured(open_app: OpenApp) -> 
     atlas, trace = model.load("en-fr"), session.trace("en-fr", SENTENCE)
     alone = {"decoder.layers.1.self_attention.weights": lambda weights: torch.eye(weights.shape[-1]).expand_as(weights).clone()}
     by_hand = atlas.trace(SENTENCE, session.translation("en-fr", SENTENCE), alone).log_probabilities
-    assert f"to {-sum(by_hand) / len(by_hand):.3f} nats" in re.sub(r"\s+", " ", shown(app))
+    assert f"to {-sum(by_hand) / len(by_hand):.3f} nats" in shown(app, " ")
     table = rows_of(app, sentences("en")["masks.by_token"])
     assert [row[1] for row in table] == [token.label for token in trace.produced]
     np.testing.assert_allclose([float(row[3].replace("−", "-")) for row in table], by_hand, atol=0.006)
@@ -121,7 +103,7 @@ def test_what_it_writes_stands_beside_what_it_writes_under_its_own_mask(open_app
     app = open_app("masks", lang="en", model="en-fr", text="I love you.", target="Bonjour.", mask="itself", **PLACE)
     app.button(key="masks_write").click().run()
     own = session.translation("en-fr", "I love you.").text
-    assert re.search(rf"Under its own mask:\s+{re.escape(own)}", shown(app))
+    assert re.search(rf"Under its own mask:\s+{re.escape(own)}", shown(app, " "))
 
 
 def test_the_map_of_another_sentence_of_the_batch_is_captioned_with_that_sentence(open_app: OpenApp) -> None:
@@ -142,7 +124,7 @@ def test_labels_keep_their_order_and_a_link_that_is_no_mask_is_told(open_app: Op
     app = open_app(
         "masks", lang="en", model="en-fr", text=AWKWARD, mask="<b>", **{**PLACE, "attention": "encoder.self_attention"}
     )
-    assert sentences("en")["masks.damaged_link"] in shown(app)
+    assert sentences("en")["masks.damaged_link"] in shown(app, " ")
     assert unpack(payloads(app)[0])["mask"] == ""
     trace = session.trace("en-fr", AWKWARD)
     labels = [token.label for token in trace.source]
@@ -150,7 +132,7 @@ def test_labels_keep_their_order_and_a_link_that_is_no_mask_is_told(open_app: Op
     header = unpack(payloads(app)[0])
     assert header["rows"] == labels[: masking.LARGEST]
     assert header["produced"] is None
-    assert sentences("en")["masks.ways_open"] in shown(app)  # the encoder hides nothing: there is nothing to compare
+    assert sentences("en")["masks.ways_open"] in shown(app, " ")  # the encoder hides nothing: there is nothing to compare
     batch = rows_of(app, sentences("en")["masks.batch_caption"])
     assert batch[0][1 : 1 + len(labels)] == labels
     assert set(batch[0][1 + len(labels) :]) <= {"<pad>"}
@@ -161,15 +143,15 @@ def test_padding_changes_nothing_unless_it_is_forgotten(open_app: OpenApp) -> No
     place = {**PLACE, "attention": "encoder.self_attention"}
     app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, **place)
     app.toggle(key="batch").set_value(True).run()
-    number = re.search(r"by more than\s+(\S+)", shown(app))
+    number = re.search(r"by more than\s+(\S+)", shown(app, " "))
     assert number
-    assert number[1] == "0" or "10⁻" in shown(app)
+    assert number[1] == "0" or "10⁻" in shown(app, " ")
     header, values = unpack_matrices(payloads(app)[1])
     alone, padded = values["alone"], values["padded"]
     np.testing.assert_allclose(padded[: len(alone), : len(alone)], alone, atol=1e-5)
     assert [scene["id"] for scene in header["scenes"]] == ["maps", "masks"]
     app.toggle(key="forget").set_value(True).run()
-    assert "is another sentence" in shown(app)
+    assert "is another sentence" in shown(app, " ")
 
 
 def test_the_decoder_without_its_mask_and_one_that_learned_to_cheat(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +164,7 @@ def test_the_decoder_without_its_mask_and_one_that_learned_to_cheat(open_app: Op
     assert right[1:] == ["0.000", trace.target_text]
     assert float(off[0]) > float(right[0])
     assert float(off[1]) > 0
-    assert sentences("en")["masks.off_worse"].split("{")[0][:25] in shown(app)
+    assert sentences("en")["masks.off_worse"].split("{")[0][:25] in shown(app, " ")
     brief = [learned(masked, steps=2) for masked in (True, False)]
     monkeypatch.setattr(cheating, "learned", lambda masked: brief[not masked])  # the whole training is tested elsewhere
     app.button(key="masks_cheat").click().run()

@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,9 @@ from app import session
 from app.components.attention_map.payload import unpack
 from app.text import sentences
 from model.tokenizer import printable
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, said, shown
 
 SENTENCE = "I love you."
-
-
-def shown(app: AppTest) -> str:
-    """The text of the page's own HTML, without its markup."""
-    return unescape(re.sub(r"<[^>]+>", "", said(app)))
 
 
 def picture(app: AppTest) -> dict[str, object]:

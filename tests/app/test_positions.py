@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app import session
 from app.components.matrices.payload import unpack
 from model.translator import Translator
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, payload, shown
 
 TWICE = "The dog saw the dog 1E1 NaN 2024-05-06."
 
@@ -21,17 +21,6 @@ TWICE = "The dog saw the dog 1E1 NaN 2024-05-06."
 def no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the model is sure takes twenty translations of each model, and is asked in the tests of the page Translate."""
     monkeypatch.setattr(session, "doubts", lambda selection: ())
-
-
-def shown(app: AppTest) -> str:
-    return unescape(re.sub(r"<[^>]+>", " ", said(app)))
-
-
-def payload(app: AppTest, key: str) -> bytes:
-    """What the component with this key was given."""
-    (found,) = [component for component in app.get("bidi_component") if key in component.proto.id]
-    data: bytes = found.proto.bytes
-    return data
 
 
 def matrices(app: AppTest, key: str) -> tuple[dict, dict[str, np.ndarray]]:  # type: ignore[type-arg]
@@ -73,7 +62,7 @@ def test_this_sentences_table_and_what_the_model_makes_of_it_by_numpy(open_app: 
     labels_by_offset = chart(app, "pe_band")["labels"]
     assert [labels_by_offset[0], labels_by_offset[-1]] == [f"\N{MINUS SIGN}{length - 1}", str(length - 1)]
     spread = max(np.ptp((entering @ entering.T).diagonal(offset)) for offset in range(1 - length, length))
-    assert f"{spread:.4f}" in shown(app)
+    assert f"{spread:.4f}" in shown(app, " ")
 
     # positions alone through the matrices of head 3 (index 2, as the link says), by hand
     attention = atlas.model.encoder.layers[0].self_attention
@@ -96,20 +85,20 @@ def test_a_table_of_ones_own_its_waves_and_its_shift(open_app: OpenApp) -> None:
     np.testing.assert_allclose(curves["series"][1]["values"][:40], encoded(40, 64)[:, 8], atol=1e-9)
     assert curves["series"][0]["label"] == "dimension 3 (cos of pair 1)"
     assert waves["series"][0]["values"][0] == pytest.approx(2 * math.pi)
-    assert f"{2 * math.pi * 10000 ** (62 / 64):,.1f}" in shown(app)
-    assert "64 6 23.5040 23.5594 32" in " ".join(shown(app).split())
+    assert f"{2 * math.pi * 10000 ** (62 / 64):,.1f}" in shown(app, " ")
+    assert "64 6 23.5040 23.5594 32" in " ".join(shown(app, " ").split())
 
     _, values = matrices(app, "shift")
     np.testing.assert_allclose(values["moved"].T, encoded(40, 64, start=-5), atol=1e-6)
-    (error,) = re.findall(r"from position −5 on differ by at most (\d) × 10⁻¹(\d|[⁰¹²³⁴⁵⁶⁷⁸⁹])", shown(app))
+    (error,) = re.findall(r"from position −5 on differ by at most (\d) × 10⁻¹(\d|[⁰¹²³⁴⁵⁶⁷⁸⁹])", shown(app, " "))
     assert error[1] in "⁴⁵⁶"
     sine, cosine = math.sin(2 * (w := 10000 ** (-8 / 64))), math.cos(2 * w)  # pair 4 of position 2, moved by -5
     assert any(
         f"{sine:.4f}" in each.value and f"= {math.sin(-3 * w):.4f}" in each.value and f"{cosine:.4f} \\cdot" in each.value
         for each in app.latex
     )
-    assert "Pair 4 of position 2, moved by k = −5" in shown(app)
-    assert "At distance |k| = 5" in shown(app)
+    assert "Pair 4 of position 2, moved by k = −5" in shown(app, " ")
+    assert "At distance |k| = 5" in shown(app, " ")
     header, _ = matrices(app, "shift")
     assert [entry["title"] for entry in header["matrices"]] == ["M_−5", "PE(p)", "PE(p − 5)"]
 
@@ -118,7 +107,7 @@ def test_a_table_of_ones_own_its_waves_and_its_shift(open_app: OpenApp) -> None:
     np.testing.assert_allclose(values["table"][:, :32], encoded(40, 64)[:, 0::2], atol=1e-6)
     app.number_input(key="pe_d").set_value(65).run()
     assert not app.exception
-    assert "width 65 cannot be split into pairs" in shown(app)
+    assert "width 65 cannot be split into pairs" in shown(app, " ")
     assert app.query_params["pe_d"] == "65"
 
     # the address as it was before, as by the back button: it wins over what the widgets held
@@ -142,14 +131,14 @@ def test_without_positions_both_orders_get_one_translation(open_app: OpenApp) ->
     for row in cells[1:]:
         assert row[1].endswith(("× 10⁻⁶", "× 10⁻⁷"))
         assert row[2] == row[3]
-    assert "the largest number in the memory without positions is" in shown(app)
+    assert "the largest number in the memory without positions is" in shown(app, " ")
     bars = chart(app, "positions_apart")
     assert bars["labels"] == [token.label for token in session.trace("en-fr", "The dog bites the man.").source]
 
 
 def test_what_cannot_be_shown_is_told_in_the_pages_frame(open_app: OpenApp) -> None:
     app = open_app("positions", text=" ", model="en-fr")
-    assert "type" in shown(app).lower()
+    assert "type" in shown(app, " ").lower()
     assert not app.get("bidi_component")
     nonsense = {"table": "none", "pe_a": "x", "pe_k": "9" * 30, "pe_pair": "--5", "pe_p": "٣", "pe_head": "9", "order": "?"}
     app = open_app("positions", text="I love you.", model="en-fr", **nonsense)
@@ -159,15 +148,15 @@ def test_what_cannot_be_shown_is_told_in_the_pages_frame(open_app: OpenApp) -> N
 @pytest.mark.usefixtures("pre_norm")
 def test_a_rotary_model_has_no_table_and_the_page_says_so(open_app: OpenApp) -> None:
     app = open_app("positions", text="I love you.", target="Je", model="en-fr")
-    assert "has no such table" in shown(app)
-    assert "it adds nothing to its words and turns queries and keys instead" in shown(app)
+    assert "has no such table" in shown(app, " ")
+    assert "it adds nothing to its words and turns queries and keys instead" in shown(app, " ")
     header, values = matrices(app, "table")
     assert header["matrices"][0]["path"] == ""
     np.testing.assert_allclose(values["table"], encoded(*values["table"].shape), atol=1e-6)
     assert list(matrices(app, "products")[1]) == ["alone"]
     assert not [control for control in app.segmented_control if control.key == "pe_head"]
     app.segmented_control(key="order").set_value("reversed").run()
-    assert "here its turn of queries and keys is left out" in " ".join(shown(app).split())
+    assert "here its turn of queries and keys is left out" in " ".join(shown(app, " ").split())
     told = re.findall(r"<tr>(.*?)</tr>", next(each.value for each in app.html if "in another order</cap" in each.value))
     differences = [unescape(re.findall(r"<td.*?</td>", row)[1]) for row in told[1:]]
     assert ["10⁻" in difference for difference in differences] == [False, True, True]
@@ -175,7 +164,7 @@ def test_a_rotary_model_has_no_table_and_the_page_says_so(open_app: OpenApp) -> 
 
 def test_a_language_model_says_which_model_has_the_experiment(open_app: OpenApp) -> None:
     app = open_app("positions", text="I love you.", model="en-lm")
-    assert "has no memory of a source to compare" in shown(app)
+    assert "has no memory of a source to compare" in shown(app, " ")
     app.button(key="with_positions").click().run()
     assert not app.exception
     assert app.segmented_control(key="order").options

@@ -2,18 +2,16 @@
 
 import json
 import re
-from html import unescape
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app import session
 from app.components.clocks import unpack as unpack_clocks
 from app.components.matrices.payload import unpack
 from app.text import sentences
 from model.analysis import lengths, rotated
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, payload, rows_of, shown
 
 TWICE = "The dog saw the dog 1E1 NaN 2024-05-06 $x$ <b>."
 PLACE = {"attention": "encoder.self_attention", "layer": "1", "head": "2"}
@@ -23,22 +21,6 @@ PLACE = {"attention": "encoder.self_attention", "layer": "1", "head": "2"}
 def no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the model is sure takes twenty translations of each model, and is asked in the tests of the page Translate."""
     monkeypatch.setattr(session, "doubts", lambda selection: ())
-
-
-def shown(app: AppTest) -> str:
-    return unescape(re.sub(r"<[^>]+>", "", said(app)))
-
-
-def payload(app: AppTest, key: str) -> bytes:
-    (found,) = [component for component in app.get("bidi_component") if key in component.proto.id]
-    data: bytes = found.proto.bytes
-    return data
-
-
-def rows_of(app: AppTest, caption: str) -> list[list[str]]:
-    (table,) = [element.value for element in app.html if caption in element.value and "<tbody>" in element.value]
-    found = re.findall(r"<tr>(.*?)</tr>", table.split("<tbody>")[1])
-    return [[unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in found]
 
 
 def by_numpy(x: np.ndarray, positions: np.ndarray) -> np.ndarray:

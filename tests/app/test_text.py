@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import pkgutil
 import re
 import string
 from collections.abc import Iterable, Iterator
@@ -9,38 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from app import text
-from app.components import (
-    alignment,
-    attention_graph,
-    attention_map,
-    bars,
-    beam_tree,
-    clocks,
-    curves,
-    decoding_steps,
-    mask_painter,
-    matrices,
-    moments,
-    pair_list,
-    two_families,
-)
+from app import components, text
 
-COMPONENTS = (
-    alignment,
-    attention_graph,
-    attention_map,
-    bars,
-    beam_tree,
-    clocks,
-    curves,
-    decoding_steps,
-    mask_painter,
-    matrices,
-    moments,
-    pair_list,
-    two_families,
-)
+MODULES = [importlib.import_module(f"app.components.{found.name}") for found in pkgutil.iter_modules(components.__path__)]
+COMPONENTS = tuple(module for module in MODULES if hasattr(module, "LABELS"))  # those that say something
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for path in (ROOT / "app").rglob("*.py") if path.name != "text.py")
 TAKES_KEYS = {"text", "template", "sentence", "prose", "heading", "notice", "numbered", "Remark", "Shape", "Formula", "_label"}
@@ -135,6 +108,13 @@ def test_no_sentence_for_users_stands_in_the_code(source: Path) -> None:
             continue
         assert not re.search(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}", value), f"line {getattr(node, 'lineno', '?')}: {value}"
         assert not re.search("[\u3400-\u9fff]", value), f"line {getattr(node, 'lineno', '?')}: {value}"
+
+
+def test_one_is_told_from_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "template", {"wrote": "{count} {count:token|tokens}, {name}"}.__getitem__)
+    assert [text.text("wrote", count=count, name="a:b|c") for count in (0, 1, "1", 2, "1,001")] == [
+        "0 tokens, a:b|c", "1 token, a:b|c", "1 token, a:b|c", "2 tokens, a:b|c", "1,001 tokens, a:b|c",
+    ]  # fmt: skip
 
 
 def test_a_missing_key_and_a_missing_value_are_errors() -> None:

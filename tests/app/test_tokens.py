@@ -15,20 +15,9 @@ from app.components.matrices.payload import unpack
 from app.text import section
 from app.views import token_cards
 from model.analysis import embeddings, vocabulary
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, payload, said, shown
 
 TWICE = "The dog saw the dog 1E1 NaN 2024-05-06 caf\u0065\u0301 ☃."
-
-
-def shown(app: AppTest) -> str:
-    return unescape(re.sub(r"<[^>]+>", "", said(app)))
-
-
-def payload(app: AppTest, key: str) -> bytes:
-    """What the component with this key was given."""
-    (found,) = [component for component in app.get("bidi_component") if key in component.proto.id]
-    data: bytes = found.proto.bytes
-    return data
 
 
 def matrices(app: AppTest, side: str) -> tuple[dict, dict[str, np.ndarray]]:  # type: ignore[type-arg]

@@ -2,8 +2,6 @@
 
 import io
 import math
-import re
-from html import unescape
 from statistics import mean, median
 
 import numpy as np
@@ -12,10 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from app import session, text
 from app.charts import training as charts_of
-from app.components.curves import unpack
 from app.text import sentences
 from model.analysis import forcing
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, charts, shown
 
 SENTENCE = "The dog saw the dog ."
 MINUS = "\N{MINUS SIGN}"
@@ -30,20 +27,6 @@ def open_page(open_app: OpenApp, **parameters: str) -> AppTest:
     app.switch_page("views/training.py").run()
     assert not app.exception, app.exception
     return app
-
-
-def shown(app: AppTest) -> str:
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", said(app))))
-
-
-def charts(app: AppTest) -> dict[str, dict[str, object]]:
-    """What each curves component was given, by its name."""
-    found = {}
-    for component in app.get("bidi_component"):
-        if component.proto.component_name.endswith("curves"):
-            header = unpack(component.proto.bytes)
-            found[str(header["name"])] = header
-    return found
 
 
 def series(app: AppTest, name: str) -> list[list[float]]:
@@ -64,7 +47,7 @@ def test_the_chosen_row_against_its_smoothed_target(open_app: OpenApp) -> None:
     target = np.full(size, 0.2 / (size - 1))
     target[right] = 0.8
     loss, floor = -(target * logarithms).sum(), -(target * np.log(target)).sum()
-    page = shown(app)
+    page = shown(app, " ")
     told = page[page.index("Row 2 reads") :]
     for value in (math.exp(logarithms[right]), -logarithms[right], 0.8, loss, floor, loss - floor):
         assert f"{value:.4f}" in told
@@ -84,7 +67,7 @@ def test_the_chosen_row_against_its_smoothed_target(open_app: OpenApp) -> None:
 
 def test_smoothing_by_its_sections(open_app: OpenApp) -> None:
     app = open_page(open_app)
-    page = shown(app)
+    page = shown(app, " ")
     assert "37,000 1.377" in page
     for published in ("0.951350", "0.550661", "0.196003", "0.057679", "0.004391", "0.000000", "0.014527", "0.054421"):
         assert published in page
@@ -97,7 +80,7 @@ def test_smoothing_by_its_sections(open_app: OpenApp) -> None:
 
 def test_schedules_are_those_of_the_formula(open_app: OpenApp) -> None:
     app = open_page(open_app, width="512", warmup="4000", factor="1.0", last="20000", updates="5000")
-    page, drawn = shown(app), charts(app)["rates"]
+    page, drawn = shown(app, " "), charts(app)["rates"]
     steps = [int(place) for place in drawn["places"]]  # type: ignore[attr-defined]
     assert (steps[0], steps[-1]) == (1, 20_000)
     ours, paper, constant, cosine, by_epoch = series(app, "rates")
@@ -112,19 +95,19 @@ def test_schedules_are_those_of_the_formula(open_app: OpenApp) -> None:
     assert "noam counts steps from 1, but step=0 was given" in page
     assert "That is less than a tenth" in page
     app.number_input(key="updates").set_value(1).run()
-    assert "step and epoch are the same" in shown(app)
-    assert "almost nothing is learned" not in shown(app)
+    assert "step and epoch are the same" in shown(app, " ")
+    assert "almost nothing is learned" not in shown(app, " ")
     app.number_input(key="warmup").set_value(1000).run()
     assert not app.exception
     assert app.query_params["warmup"] in ("1000", ["1000"])
-    assert "at step w = 1,000: 1.397542 × 10⁻³" in shown(app)
+    assert "at step w = 1,000: 1.397542 × 10⁻³" in shown(app, " ")
 
 
 def test_the_matrix_is_one_and_read_by_cosine(open_app: OpenApp) -> None:
     app = open_page(open_app, tied_side="source", tied_token="1")
     atlas, trace = session.load("en-fr"), session.trace("en-fr", SENTENCE)
     weight = atlas.model.to_logits.weight
-    page = shown(app)
+    page = shown(app, " ")
     assert page.count(f"A {weight.data_ptr():#x}") == 3
     assert f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}" in page
     assert f"{2 * weight.numel():,}" in page
@@ -139,7 +122,7 @@ def test_the_matrix_is_one_and_read_by_cosine(open_app: OpenApp) -> None:
 def test_of_two_vocabularies_two_places_are_one(open_app: OpenApp) -> None:
     app = open_page(open_app, model="en-zh", lang="zh", tied_side="source")
     weight = session.load("en-zh").model.to_logits.weight
-    page = shown(app)
+    page = shown(app, " ")
     assert page.count(f"B {weight.data_ptr():#x}") == 2
     assert page.count("A 0x") == 1
     assert "各有词表" in page
@@ -150,14 +133,14 @@ def test_one_pass_and_the_steps_have_the_same_losses_when_measured(open_app: Ope
     monkeypatch.setattr(forcing, "ROUNDS", 2)
     app = open_page(open_app)
     trace = session.trace("en-fr", SENTENCE)
-    rows = shown(app)[shown(app).index("Every row of this pass") :]
+    rows = shown(app, " ")[shown(app, " ").index("Every row of this pass") :]
     for at, (read, produced) in enumerate(zip(trace.target, trace.produced, strict=True)):
         sees = f"rows 0–{at}" if at else "row 0"
         assert f"{at} {read.label} {produced.label} {sees} {-trace.log_probabilities[at]:.4f}" in rows
     assert "Measured here just now" not in rows
     app.button(key="forcing_measure").click().run()
     assert not app.exception
-    page = shown(app)
+    page = shown(app, " ")
     count = len(trace.target)
     assert f"one forced pass 1 {count} " in page
     assert f"step by step, nothing kept {count} {count * (count + 1) // 2} " in page
@@ -168,7 +151,7 @@ def test_one_pass_and_the_steps_have_the_same_losses_when_measured(open_app: Ope
 
 @pytest.mark.parametrize("mistake", ["padding", "perplexity", "factor"])
 def test_mistakes_are_measured_when_asked_for(open_app: OpenApp, mistake: str) -> None:
-    page = shown(open_page(open_app, mistake=mistake))
+    page = shown(open_page(open_app, mistake=mistake), " ")
     trace = session.trace("en-fr", SENTENCE)
     plain = -sum(trace.log_probabilities) / len(trace.produced)
     if mistake == "padding":
@@ -195,7 +178,7 @@ def test_labels_are_tokens_in_order_with_duplicates_and_numbers(open_app: OpenAp
 
 def test_of_a_language_model_the_page_has_one_table_and_no_source(open_app: OpenApp) -> None:
     app = open_page(open_app, model="en-lm", smoothing="0")
-    page = shown(app)
+    page = shown(app, " ")
     assert "decoder-only" in page
     assert "source embedding source.table.weight" not in page
     assert not [control for control in app.segmented_control if control.key == "tied_side"]
@@ -208,7 +191,7 @@ def test_a_link_that_says_nothing_opens_the_page_and_an_empty_sentence_is_told(o
     wrong = dict.fromkeys(("loss_row", "smoothing", "convention", "width", "warmup", "factor", "last", "updates"), "9" * 500)
     app = open_page(open_app, **wrong, tied_side="x", tied_token="-1", mistake="none")
     assert charts(app)["losses"]["series"]
-    assert sentences("en")["limits.empty"] in shown(open_app("training", text=" "))
+    assert sentences("en")["limits.empty"] in shown(open_app("training", text=" "), " ")
 
 
 def test_formulas_and_the_file_hold_the_numbers() -> None:

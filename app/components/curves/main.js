@@ -101,7 +101,7 @@ class Curves extends Drawn {
     if (shown === null) return;
     this.live.append(fillNodes(text.at, { name: chart.x_name, point: { token: chart.labels[shown] } }));
     const said = chart.series.map(({ label, values, whole }) => fill(text.said, { label, value: written(values[shown], text.none, whole) }));
-    this.live.append(" ", said.join(" ").replace(/[;；]$/, "")); // what parts two numbers does not stand behind the last
+    this.live.append(said.join("").replace(/[;；]\s*$/, "")); // what parts two numbers does not stand behind the last
   }
 
   get picture() {

@@ -9,7 +9,7 @@ import model
 from model.checkpoint import SHIPPED, CheckpointError
 from model.practice import variants
 from model.training import exact
-from model.training.tasks import TASKS, examples
+from model.training.tasks import TASKS, examples, written_pair
 from model.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -51,3 +51,29 @@ def test_what_the_pages_say_of_them_is_so() -> None:
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="cannot be read"):
         variants.read(tmp_path / "none.json")
+
+
+def test_the_best_head_of_each_on_one_pair() -> None:
+    toy = model.load("toy", device="cpu")
+    assert isinstance(toy, Translator)
+    pair = written_pair("toy", "the red cat sees a dog")
+    assert pair is not None
+    found = variants.best_heads(toy, FOLDER, ("toy", "positions-none"), pair)
+    assert {name: head.written for name, head in found.items()} == {
+        "toy": pair.target,
+        "positions-none": "velo ka miru toba no dase",  # it cannot tell who sees whom
+    }
+    for name, head in found.items():
+        atlas = toy if name == "toy" else model.load(FOLDER / name, device="cpu")
+        layer, of, rows = (
+            head.choice.layer,
+            head.choice.head,
+            [token.label for token in atlas.trace(pair.source, pair.target).produced],
+        )
+        weights = atlas.trace(pair.source, pair.target)[f"decoder.layers.{layer}.cross_attention.weights"].tensor[0, of]
+        assert (head.weights == weights).all()
+        assert head.choice.row == "produced"
+        partners = {target: {s for s, t in pair.links if t == target} for _, target in pair.links}
+        assert head.linked == len(partners) == len(rows) - 3  # all but the two particles and the end
+        assert head.right == sum(int(weights[row].argmax()) in partners[row] for row in partners)
+    assert found["toy"].loss < found["positions-none"].loss

@@ -80,12 +80,12 @@ def stage(fields: Fields, found: Counted, caption: Mapping[str, str], no_sentenc
         if no_sentence:
             html.prose("cost.no_sentence", kind="quiet", length=cost_shape.UNSAID)
         config = found.config
-        parts = cost.parameters_by_part(config)
+        parts, flops = cost.parameters_by_part(config), flops_by_part(found)
         html.prose(
             "cost.found_alone" if config.family == "decoder-only" else "cost.found",
             name=html.Ours(cost_shape.described(found)),
             parameters=html.Ours(f"{parts['total']:,}"),
-            flops=html.Ours(charts.scaled(found.batch * cost.flops(config, found.source, found.target))),
+            flops=html.Ours(charts.scaled(flops["total"])),
             source=html.Ours(f"{found.source:,}"),
             target=html.Ours(f"{found.target:,}"),
             batch=html.Ours(f"{found.batch:,}"),
@@ -122,20 +122,25 @@ def parameters(found: Counted) -> None:
     )
 
 
+def flops_by_part(found: Counted) -> dict[str, int]:
+    """Of all sequences at once."""
+    return cost_curves.together(cost.flops_by_part(found.config, found.source, found.target), found.batch)
+
+
 def operations(found: Counted, caption: Mapping[str, str]) -> None:
     config = found.config
-    parts, terms = cost.flops_by_part(config, found.source, found.target), cost_terms.flop_terms(config)
+    parts, terms = flops_by_part(found), cost_terms.flop_terms(config)
     shares = cost_curves.shares({name: parts[name] for name in terms})
     rows = [
         (
             html.sentence(f"cost.part_{name.replace('.', '_')}"),
             terms[name],
-            html.Ours(f"{found.batch * parts[name]:,}"),
+            html.Ours(f"{parts[name]:,}"),
             html.Ours(html.number(shares[name], 1)),
         )
         for name in terms
     ]
-    total = (html.sentence("cost.total"), "", html.Ours(f"{found.batch * parts['total']:,}"), "")
+    total = (html.sentence("cost.total"), "", html.Ours(f"{parts['total']:,}"), "")
     columns = {"cost.part": "rich", "cost.formula": "code", "cost.operations": "number", "cost.share": "number"}
     html.table({text(key): kind for key, kind in columns.items()}, [*rows, total], text("cost.operations_caption"))
     names = [text(f"cost.part_{name.replace('.', '_')}") for name in terms]
@@ -143,7 +148,7 @@ def operations(found: Counted, caption: Mapping[str, str]) -> None:
         text("cost.operations_chart"),
         text("cost.part"),
         text("cost.operations"),
-        (Series(text("cost.operations"), [found.batch * parts[name] for name in terms], "bar"),),
+        (Series(text("cost.operations"), [parts[name] for name in terms], "bar"),),
         names,
     )
     curves(pack(chart, text=section("curves"), caption=caption, name="operations"), key="cost_operations")

@@ -16,7 +16,7 @@ from model.analysis import cost_curves
 
 HEADS, SHOWN = 8, (512, 4096, 32_768)  # the lengths that everybody quotes, with eight heads in float32
 LONGEST = 10_000_000
-VISIBLE = 0.05  # the share from which on the square is no longer next to nothing
+VISIBLE = 5  # percent of the layer, from which on the square is no longer next to nothing
 
 
 def crossing(found: Counted, caption: Mapping[str, str]) -> None:
@@ -24,9 +24,9 @@ def crossing(found: Counted, caption: Mapping[str, str]) -> None:
     config, length = found.config, max(1, found.length)
     grown = cost_curves.growth(config, length, found.size)
     html.prose("cost.crossing_idea")
-    share = cost.square_share(config, length)
+    share = cost_curves.square_percent(config, length)
     key = "cost.crossing_small" if share < VISIBLE else "cost.crossing_large"
-    html.prose(key, length=html.Ours(f"{length:,}"), share=html.Ours(html.small(100 * share, 2)))
+    html.prose(key, length=html.Ours(f"{length:,}"), share=html.Ours(html.small(share, 2)))
     named = cost_curves.named_lengths(config, length)
     names = [
         text(f"cost.at_{name}", length=f"{at:,}") for name, at in zip(("here", "crossing", "long", "million"), named, strict=True)
@@ -55,12 +55,11 @@ def crossing(found: Counted, caption: Mapping[str, str]) -> None:
 
 def _terms(found: Counted, at: int, key: str) -> tuple[object, ...]:
     linear, square = cost.layer_flops(found.config, at)
-    share = cost.square_share(found.config, at)
     return (
         html.sentence(f"cost.at_{key}", length=html.Ours(f"{at:,}")),
         html.Ours(charts.scaled(linear)),
         html.Ours(charts.scaled(square)),
-        html.Ours(html.small(100 * share, 2)),
+        html.Ours(html.small(cost_curves.square_percent(found.config, at), 2)),
     )
 
 
@@ -147,7 +146,7 @@ def _kept(entry: cost.PublicModel, length: int, together: int) -> tuple[object, 
         html.Ours(charts.in_bytes(entry.cache_bytes(1))),
         html.Ours(charts.in_bytes(entry.cache_bytes(length, 2, together))),
         html.Ours(charts.in_bytes(entry.cache_bytes(length, 1, together))),
-        html.Ours(html.number(entry.ungrouped / entry.numbers, 1)),
+        html.Ours(html.number(entry.saving, 1)),
         html.Ours(entry.source),
     )
 

@@ -57,12 +57,15 @@ def training() -> None:
     """What training the two models of the paper took, three ways."""
     html.prose("cost.training_idea")
     columns = {
-        "cost.training_what": "rich", "cost.training_base": "number", "cost.training_big": "number", "cost.training_how": "rich",
-    }  # fmt: skip
+        "cost.training_what": "rich",
+        "cost.training_base": "number",
+        "cost.training_big": "number",
+        "cost.training_how": "word source",
+    }
     base, big = cost.training()
 
     def row(key: str, one: float, two: float, how: str) -> tuple[object, ...]:
-        return (html.sentence(key), html.Ours(charts.power(one)), html.Ours(charts.power(two)), html.sentence(how, length=PAIR))
+        return (html.sentence(key), html.Ours(charts.power(one)), html.Ours(charts.power(two)), html.Ours(text(how, length=PAIR)))
 
     html.table(
         {text(key): kind for key, kind in columns.items()},
@@ -73,8 +76,8 @@ def training() -> None:
             row("cost.training_count", base.by_count(PAIR), big.by_count(PAIR), "cost.training_count_how"),
             (
                 html.sentence("cost.training_share"),
-                *(html.Ours(f"{html.number(100 * one.used(PAIR), 0)} %") for one in (base, big)),
-                html.sentence("cost.training_share_how"),
+                *(html.Ours(f"{one.used(PAIR):.0%}") for one in (base, big)),
+                html.Ours(text("cost.training_share_how")),
             ),
         ],
         text("cost.training_caption"),

@@ -41,7 +41,7 @@ def roofline(found: Counted, caption: Mapping[str, str]) -> None:
 
 def _figures(entry: cost.Machine) -> tuple[object, ...]:
     half = text("cost.half") if entry.half else ""
-    shown = {"fp32": f"{entry.fp32:g}", "bf16": f"{entry.bf16:g}{half}", "fp8": f"{entry.fp8:g}" if entry.fp8 else "—"}
+    shown = {"fp32": f"{entry.fp32:,g}", "bf16": f"{entry.bf16:,g}{half}", "fp8": f"{entry.fp8:,g}" if entry.fp8 else "—"}
     return (
         html.Ours(entry.name),
         html.Ours(text(f"cost.kind_{entry.kind}")),

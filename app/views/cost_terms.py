@@ -71,9 +71,8 @@ def _printed(value: int) -> str:
 def layer_parameters(config: ModelConfig) -> str:
     """The parameters of one layer of self-attention and feed-forward, with numbers."""
     d, ff, bias = config.d_model, config.d_ff, config.attention_bias
-    total = cost.of_attention(config) + cost.of_feed_forward(config) + 2 * cost.of_norm(config)
     first = rf"4 \cdot {d}^2" + (rf" + 4 \cdot {d}" if bias else "")
-    return rf"{first} + (2 \cdot {d} \cdot {ff} + {ff} + {d}) + 2 \cdot 2 \cdot {d} = {_printed(total)}"
+    return rf"{first} + (2 \cdot {d} \cdot {ff} + {ff} + {d}) + 2 \cdot 2 \cdot {d} = {_printed(cost.of_layer(config))}"
 
 
 def layer_operations(config: ModelConfig, length: int) -> tuple[str, str]:

@@ -21,7 +21,7 @@ def draw(selection: session.Selection, trace: Trace) -> None:
             text("training.row"): "number",
             text("training.fed"): "word",
             text("training.asked"): "word strong",
-            text("training.sees"): "word",
+            text("training.sees"): "word name",
             text("training.loss_plain"): "number",
         },
         [

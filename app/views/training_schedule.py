@@ -16,7 +16,6 @@ from model.translator import Atlas
 
 WIDEST, LONGEST, MOST = 65_536, 1_000_000, 10.0
 STEPS, UPDATES = 20_000, 1_000
-LITTLE = 0.1  # of the right rate
 KNOWN = ((512, 4000), (512, 8000), (256, 4000), (1024, 4000))
 
 
@@ -100,23 +99,21 @@ def told(setting: Setting, updates: int, last: int) -> None:
         warmup=html.Ours(f"{setting.warmup:,}"),
         peak=html.Ours(scientific(setting.peak, 6)),
         first=html.Ours(scientific(setting.rate(1), 6)),
-        later=html.Ours(f"{4 * setting.warmup:,}"),
-        half=html.Ours(scientific(setting.rate(4 * setting.warmup), 6)),
+        later=html.Ours(f"{setting.half:,}"),
+        half=html.Ours(scientific(setting.rate(setting.half), 6)),
     )
     if updates == 1:
         html.prose("training.by_epoch_same")
         return
-    steps = schedules.points(last, setting.warmup)
-    highest = max(schedules.by_epoch(step, setting, updates) for step in steps)
-    peak = max(setting.rate(step) for step in steps)
+    mistaken = schedules.highest_by_epoch(setting, updates, last)
     html.prose(
         "training.by_epoch_told",
         updates=html.Ours(f"{updates:,}"),
         last=html.Ours(f"{last:,}"),
-        highest=html.Ours(scientific(highest)),
-        peak=html.Ours(scientific(peak)),
+        highest=html.Ours(scientific(mistaken.highest)),
+        peak=html.Ours(scientific(mistaken.right)),
     )
-    if highest < LITTLE * peak:
+    if mistaken.little:
         html.prose("training.by_epoch_little")
 
 
@@ -147,7 +144,7 @@ def known() -> None:
             text("training.rate_late"): "number",
         },
         [
-            (width, f"{warmup:,}", *(scientific(Setting(width, warmup).rate(step), 6) for step in (1, warmup, STEPS)))
+            (f"{width:,}", f"{warmup:,}", *(scientific(Setting(width, warmup).rate(step), 6) for step in (1, warmup, STEPS)))
             for width, warmup in KNOWN
         ],
         text("training.known_caption"),

@@ -44,6 +44,16 @@ def shares(parts: Mapping[str, int]) -> dict[str, float]:
     return {name: 100 * value / total for name, value in parts.items()}
 
 
+def together(parts: Mapping[str, int], batch: int) -> dict[str, int]:
+    """The same counts for so many sequences at once."""
+    return {name: batch * value for name, value in parts.items()}
+
+
+def square_percent(config: ModelConfig, length: int) -> float:
+    """What the square makes of the operations of one layer, in percent; see `cost.square_share`."""
+    return 100 * cost.square_share(config, length)
+
+
 def mebi(value: int) -> float:
     """Bytes as MiB."""
     return value / 2**20

@@ -26,6 +26,11 @@ class Setting:
         """The highest rate, that of step `warmup`."""
         return self.rate(self.warmup)
 
+    @property
+    def half(self) -> int:
+        """The step at which half of the peak is left: the rate falls with the root of the step."""
+        return 4 * self.warmup
+
     def rate(self, step: int) -> float:
         """The rate of this update, counted from 1."""
         return noam(step, self.d_model, self.warmup, self.factor)
@@ -78,6 +83,24 @@ def by_epoch(step: int, setting: Setting, updates: int) -> float:
     if step < 1 or updates < 1:
         raise ValueError(f"step={step} and updates={updates} are counted from 1; give 1 or more")
     return setting.rate((step - 1) // updates + 1)
+
+
+@dataclass(frozen=True)
+class ByEpoch:
+    """The highest rates within some steps: asked once an epoch, and rightly at every step; `little`: less than a tenth of it."""
+
+    highest: float
+    right: float
+
+    @property
+    def little(self) -> bool:
+        return self.highest < 0.1 * self.right
+
+
+def highest_by_epoch(setting: Setting, updates: int, last: int) -> ByEpoch:
+    """How far the mistake of `by_epoch` lets the rate rise until `last`."""
+    steps = points(last, setting.warmup)
+    return ByEpoch(max(by_epoch(step, setting, updates) for step in steps), max(setting.rate(step) for step in steps))
 
 
 def without_warmup(step: int, setting: Setting) -> float:

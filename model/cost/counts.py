@@ -21,14 +21,14 @@ def parameters_by_part(config: ModelConfig) -> dict[str, int]:
     final = norm if config.norm == "pre" else 0
     if config.family == "decoder-only":
         table = config.target_vocab_size * d
-        decoder = config.decoder_layers * (attention + feed_forward + 2 * norm) + final
+        decoder = config.decoder_layers * of_layer(config) + final
         return _with_total(
             {"embeddings": table, "encoder": 0, "decoder": decoder, "output": table if config.tie == "none" else 0}
         )
     source, target = config.source_vocab_size * d, config.target_vocab_size * d
     parts = {
         "embeddings": target if config.tie == "all" else source + target,
-        "encoder": config.encoder_layers * (attention + feed_forward + 2 * norm) + final,
+        "encoder": config.encoder_layers * of_layer(config) + final,
         "decoder": config.decoder_layers * (2 * attention + feed_forward + 3 * norm) + final,
         "output": target if config.tie == "none" else 0,
     }
@@ -43,6 +43,11 @@ def of_attention(config: ModelConfig) -> int:
 def of_feed_forward(config: ModelConfig) -> int:
     """W_1 and W_2 with their biases: d x d_ff + d_ff + d_ff x d + d."""
     return 2 * config.d_model * config.d_ff + config.d_ff + config.d_model
+
+
+def of_layer(config: ModelConfig) -> int:
+    """One layer of self-attention and feed-forward network, with their two norms."""
+    return of_attention(config) + of_feed_forward(config) + 2 * of_norm(config)
 
 
 def of_norm(config: ModelConfig) -> int:

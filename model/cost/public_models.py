@@ -40,6 +40,11 @@ class PublicModel:
         """Numbers of one token if every query head had keys and values of its own."""
         return 2 * self.layers * self.heads * self.head_dim
 
+    @property
+    def saving(self) -> float:
+        """How many times more it would keep ungrouped."""
+        return self.ungrouped / self.numbers
+
 
 @cache
 def public_models() -> tuple[PublicModel, ...]:

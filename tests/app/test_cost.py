@@ -87,7 +87,7 @@ def test_heads_that_do_not_divide_the_width_are_told_and_the_rest_of_the_page_st
     assert "LLaMA 2 7B" in shown(app)
     assert "Where attention overtakes" not in shown(app)
     app.number_input(key="num_heads").set_value(16).run()
-    assert "paper's base, changed holds 63,045,632 parameters" in shown(app)  # heads share the width
+    assert "paper's base, changed: 63,045,632 parameters." in shown(app)  # heads share the width
     assert "Where attention overtakes" in shown(app)
 
 

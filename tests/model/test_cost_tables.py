@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import cost
+from model.analysis import cost_curves
 from model.config import ModelConfig, paper_base
 from model.layers import EncoderLayer
 from tests.model import tiny
@@ -64,6 +65,8 @@ def test_one_layer_counts_what_torch_counts_and_the_square_overtakes_at_the_cros
     linear, square = cost.layer_flops(config, length)
     assert linear + square == counter.get_total_flops()
     assert cost.square_share(config, length) == pytest.approx(square / (linear + square))
+    assert cost_curves.square_percent(config, length) == pytest.approx(100 * square / (linear + square))
+    assert cost.of_layer(config) == sum(parameter.numel() for parameter in layer.parameters())
     at = cost.crossing(config)
     assert cost.layer_flops(config, at)[0] == cost.layer_flops(config, at)[1]
     assert cost.layer_flops(config, at + 1)[0] < cost.layer_flops(config, at + 1)[1]
@@ -148,6 +151,7 @@ def test_caches_of_published_models(name: str, of_token: int, length: int, bytes
     assert found.cache_bytes(length) == bytes_of_it
     assert found.cache_bytes(length, 1, batch=4) == 2 * bytes_of_it
     assert found.ungrouped >= found.numbers
+    assert found.saving == found.ungrouped / found.numbers
     assert found.source
 
 

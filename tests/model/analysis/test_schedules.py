@@ -40,6 +40,11 @@ def test_asked_once_an_epoch_the_rate_is_next_to_nothing() -> None:
     assert max(rates) == noam(20, 512, 4000)
     assert max(rates) < paper.peak / 100
     assert schedules.by_epoch(7, paper, 1) == noam(7, 512, 4000)
+    seen = schedules.highest_by_epoch(paper, 5000, 20_000)
+    assert (seen.highest, seen.right) == (noam(4, 512, 4000), paper.peak)
+    assert seen.little
+    assert not schedules.highest_by_epoch(paper, 5, 20_000).little
+    assert paper.rate(paper.half) == pytest.approx(paper.peak / 2)
     with pytest.raises(ValueError, match="counted from 1"):
         schedules.by_epoch(0, paper, 10)
 

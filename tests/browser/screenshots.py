@@ -13,12 +13,13 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, Page
 
 from tests.browser import application
 
 ROOT = application.ROOT
 HEIGHTS = {1280: 900, 390: 844}
+LOOKS = 20  # at the height, until it is still
 HINT = "note: no Chinese font on this machine; Chinese text will be boxes (Debian, Ubuntu: apt-get install fonts-noto-cjk)"
 
 
@@ -37,16 +38,24 @@ def take(browser: BrowserContext, address: str, path: str, width: int, dark: boo
     """One picture of the whole page, as tall as it is; what went wrong on it."""
     visit = application.Visit(browser, address, width=width, height=HEIGHTS.get(width, 900), dark=dark)
     page = visit.open(path, lang=lang)
-    page.wait_for_timeout(400)  # canvases paint after the script has ended
-    # Streamlit scrolls inside the window: a window as tall as the content shows all of it.
-    height = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollHeight")
-    page.set_viewport_size({"width": width, "height": max(HEIGHTS.get(width, 900), int(height))})
-    page.wait_for_timeout(300)
+    fit(page, width)
     file = folder / f"{path or 'first'}-{width}-{'dark' if dark else 'light'}-{lang}.png"
     page.screenshot(path=file)
     wider = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
     visit.close()
     return [f"{file.name}: {problem}" for problem in [*visit.problems, *["scrolls sideways"] * bool(wider)]]
+
+
+def fit(page: Page, width: int) -> None:
+    """A window as tall as the content, for Streamlit scrolls inside it, once that grows no more: parts come, canvases paint."""
+    before = 0
+    for _ in range(LOOKS):
+        page.wait_for_timeout(400)
+        height = int(page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollHeight"))
+        if height == before:
+            return
+        page.set_viewport_size({"width": width, "height": max(HEIGHTS.get(width, 900), height)})
+        before = height
 
 
 def main() -> None:

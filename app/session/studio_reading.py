@@ -1,10 +1,9 @@
 """From files to a study: which of them holds links, which model reads the pairs, in which direction, what looks wrong."""
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, zip_longest
 
 import streamlit as st
 
@@ -17,39 +16,43 @@ from model.alignment import formats
 from model.alignment.choices import Reason, default_with_reason
 from model.alignment.corpus import Settings
 from model.alignment.extract import Choice
-from model.alignment.formats import Alignments, Entry, FormatError, GoldLinks, Pairs, Problem, read_alignments
+from model.alignment.formats import (
+    Alignments,
+    Entry,
+    FormatError,
+    GoldLinks,
+    Pairs,
+    Problem,
+    files,
+    link_detection,
+    read_alignments,
+)
+from model.alignment.formats.problem import Message
 from model.translator import Translator
 
 WITHOUT_LINES = ("tmx", "xliff", "srt", "json")  # formats in which a pair is no line
 _HEADS = "atlas_kept_heads"
 SAMPLE = 200  # pairs from which the languages are guessed
-# A file of links holds little else: Pharaoh, TsinghuaAligner, NAACL, or GIZA++ with its comment lines.
-_LINK = r"(?:\d+[-p?]\d+|\d+:\d+/[\d.]+)"
-_LINKS = re.compile(rf"{_LINK}(?:[ \t]+{_LINK})*|\d+[ \t]+\d+[ \t]+\d+(?:[ \t]+[SP])?(?:[ \t]+[\d.]+)?")
-_GIZA = re.compile(r"# Sentence pair \(?\d+")
 
 
 def holds_links(file: File) -> bool:
     """Whether a file is one of links, from what its first lines hold (whatever it is called)."""
-    beginning = file.content[:4000].decode("utf-8", "replace").lstrip("\N{ZERO WIDTH NO-BREAK SPACE}")
-    lines = [line.strip() for line in re.split(r"\r\n|\r|\n", beginning) if line.strip()]
-    if len(file.content) > 4000:
-        lines = lines[:-1]
-    return bool(lines) and (bool(_GIZA.match(lines[0])) or all(_LINKS.fullmatch(line) for line in lines))
+    return link_detection.holds_links(files.File(file.stream()))
 
 
-def upload_of(files: Sequence[File], before: Upload | None = None, *, pasted: bool = False) -> Upload:
+def upload_of(given: Sequence[File], before: Upload | None = None, *, pasted: bool = False) -> Upload:
     """Files in the order in which they were given, told apart by what they hold.
 
     A file of links alone belongs to the pairs that were brought `before`.
     """
-    links = [file for file in files if holds_links(file)]
-    texts = [file for file in files if file not in links]
+    links = [file for file in given if holds_links(file)]
+    texts = [file for file in given if file not in links]
+    spare = tuple(file.name for file in links[1:])
     if links and not texts:
         if before is not None:
-            return before._replace(links=links[0])
+            return before._replace(links=links[0], spare=spare)
         links, texts = [], links
-    return Upload(tuple(texts), links[0] if links else None, " + ".join(file.name for file in texts), pasted)
+    return Upload(tuple(texts), links[0] if links else None, " + ".join(file.name for file in texts), pasted, spare)
 
 
 def translators() -> tuple[str, ...]:
@@ -74,12 +77,22 @@ def reverse_of(name: str) -> str | None:
 def read(upload: Upload, reading: Reading, model: str = "", settings: Settings | None = None) -> Study:
     """Read pairs and links; `model` is the visitor's, kept where it fits. Raises FormatError where nothing can be read."""
     pairs, entries = _entries(upload, reading, None)
+    as_found = reading.swap or reading.columns is not None  # the visitor says which side is which
+    if not as_found and all(pairs.languages):  # a file may hold more languages than the two it names first
+        pairs, entries = _in_languages(upload, reading, reading.model or model) or (pairs, entries)
     chosen = reading.model or choose_model(entries, pairs.languages, model)
     wanted = (languages(chosen)[0], languages(chosen)[1])
-    as_found = reading.swap or reading.columns is not None  # the visitor says which side is which
     if not as_found and pairs.languages != wanted and set(pairs.languages) == set(wanted):
         pairs, entries = _entries(upload, reading, wanted)
     problems: list[Problem] = [*pairs.problems]
+    if all(pairs.languages) and set(pairs.languages) != set(wanted):
+        found, needed = (", ".join(both) for both in (pairs.languages, wanted))
+        problems.append(Problem(None, Message.of("other_languages", file=upload.files[0].name, found=found, needed=needed)))
+    if upload.links and upload.spare:
+        left = ", ".join(upload.spare)
+        problems.append(
+            Problem(None, Message.of("several_links", file=upload.links.name, given=1 + len(upload.spare), left=left))
+        )
     links: Alignments | None = None
     gold: list[GoldLinks | None] = []
     try:
@@ -175,6 +188,15 @@ def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:
     found = []
     for encoding in study.pairs.encodings[:most]:
         with suppress(FormatError):
+def _in_languages(upload: Upload, reading: Reading, name: str) -> tuple[Pairs, list[Entry]] | None:
+    """The pairs in the languages of a model, in its direction; None where there is none or the file holds others."""
+    if name not in translators():
+        return None
+    wanted = (languages(name)[0], languages(name)[1])
+    pairs, entries = _entries(upload, reading, wanted)
+    return (pairs, entries) if entries and pairs.languages == wanted else None
+
+
             _, entries = _entries(study.upload, replace(study.reading, encoding=encoding), None, at + 1)
             if len(entries) > at:
                 found.append((encoding, entries[at].source, entries[at].target))
@@ -205,8 +227,8 @@ def _gold(
         file.stream(), pairs=rows, base=reading.base, format=reading.links_format, reverse=reading.reverse_links
     )
     gold: list[GoldLinks | None] = [None] * len(entries)
-    for place, row in zip(places, links.rows, strict=False):
-        if place is not None:
+    for place, row in zip_longest(places, links.rows):  # to the end of the links: what is too much there is told at their end
+        if place is not None and row is not None:
             gold[place] = row
     return links, gold
 

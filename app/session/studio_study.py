@@ -11,7 +11,7 @@ import secrets
 import threading
 import time
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from model.alignment.corpus import Aligned, Settings, WeightedLink
 from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
@@ -44,6 +44,7 @@ class Upload(NamedTuple):
     pasted: bool = False
 
 
+    spare: tuple[str, ...] = ()  # names of further files of links, which are not read
 @dataclass(frozen=True)
 class Reading:
     """What the visitor corrected about the reading of the files; None where it is as found.

@@ -251,6 +251,12 @@ def test_sources_alone_are_translated_first(open_app: OpenApp) -> None:
         (b"1:1/1 2:3/0\n", True),
         (b"1 2 2 S\n1 3 4 P\n", True),
         (b"# Sentence pair (1) source length 2\nle chat\nNULL ({ }) the ({ 1 })\n", True),
+        (b"0-0 1-x\n0_0\n0-0\n1-1\n", True),  # damaged
+        ("0-0\n1-1\n".encode("utf-16"), True),
+        (b"pair\tsource\ttarget\n1\t0\t0\n", True),
+        (b'[{"links": [[0, 0]]}]', True),
+        (b"pair\tsource\ttarget\n1\tHello\tBonjour\n", False),
+        (b'[{"en": "Hello", "fr": "Bonjour"}]', False),
         (b"a-b c-d\n", False),
         (b"0-0\nhello\tbonjour\n", False),
         (b"", False),
@@ -258,6 +264,30 @@ def test_sources_alone_are_translated_first(open_app: OpenApp) -> None:
 )
 def test_a_file_of_links_is_known_by_what_it_holds(content: bytes, expected: bool) -> None:
     assert studio_reading.holds_links(File("any", content)) is expected
+
+
+def test_links_too_many_are_told_and_links_alone_are_no_sentences(open_app: OpenApp) -> None:
+    app = open_app("studio", lang="en", model="en-fr")
+    assert "g.align: This is a file of links between words" in shown(bring(app, ("g.align", b"0-0\n1-1\n")))
+    app = bring(app, ("pairs.tsv", TABLE), ("g.align", b"0-0\n" * 6), ("h.align", b"1-1\n" * 4))
+    assert "g.align: Links of 2 pairs more than the 4 that there are" in shown(app)
+    assert "2 files of links were given. This one is read; h.align left out." in shown(app)
+    assert study_of(app).gold == [GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0)}))] * 4
+
+
+def test_of_three_languages_those_of_the_model_are_read(open_app: OpenApp) -> None:
+    texts = (("en", "Hello"), ("zh-CN", "你好"), ("fr", "Bonjour"))
+    unit = "".join(f'<tuv xml:lang="{language}"><seg>{said}</seg></tuv>' for language, said in texts)
+    memory = f'<tmx version="1.4"><header srclang="en"/><body><tu>{unit}</tu></body></tmx>'.encode()
+    app = bring(open_app("studio", lang="en", model="fr-en"), ("t.tmx", memory))
+    assert (study_of(app).model, sides(study_of(app))) == ("fr-en", [("Bonjour", "Hello")])
+    app.selectbox(key="studio_model").set_value("en-zh").run()
+    assert sides(study_of(app)) == [("Hello", "你好")]
+
+
+def test_what_a_file_is_and_what_to_do_is_said_in_the_language_of_the_page(open_app: OpenApp) -> None:
+    for lang, words in (("en", "This is a picture, not text; save it as text"), ("zh", "图片。请另存为文本")):
+        assert words in shown(bring(open_app("studio", lang=lang, model="en-fr"), ("a.png", b"\x89PNG\r\n\x1a\n\0")))
 
 
 @pytest.mark.parametrize(

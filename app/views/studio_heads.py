@@ -62,7 +62,7 @@ def _heatmap(study: session.Study, found: Scoreboard, best: Choice) -> None:
     heads = [text("attention_map.head_number", head=head) for head in range(1, rates.shape[1])]
     named = [text("studio_heads.line", layer=layer + 1, row=text(f"studio_heads.row_{row}")) for layer, row in lines]
     cell = lines.index((best.layer, best.row)), rates.shape[1] - 1 if best.head is None else best.head
-    title = text(f"studio_heads.{found.measure}")
+    title = text("studio_heads.aer" if found.measure == "aer" else "studio_heads.agreement")
     drawn = Matrix(
         "scores",
         torch.from_numpy(rates),

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import torch
 from safetensors.torch import load_file, save_file
+from torch.overrides import TorchFunctionMode
 
 from model.config import ModelConfig
 from model.tokenizer import Tokenizer
@@ -65,7 +66,7 @@ def load(folder: Path, device: torch.device | str = "cpu") -> tuple[EncoderDecod
     """The model in eval mode, in float32, and its tokenizers."""
     config = _read(folder / CONFIG, lambda path: ModelConfig.from_dict(json.loads(path.read_text(encoding="utf-8"))))
     state = _read(folder / WEIGHTS, load_file)
-    with torch.device(device):
+    with torch.device(device), NothingDrawn():
         model = build(config)
     put_weights(model, state, folder / WEIGHTS)
     model.requires_grad_(False).eval()
@@ -78,6 +79,13 @@ def load(folder: Path, device: torch.device | str = "cpu") -> tuple[EncoderDecod
         if len(tokenizer) != size:
             raise CheckpointError(f"{shown(folder / file)} has {len(tokenizer)} entries, {CONFIG} needs {size}. {_ADVICE}")
     return model, tokenizers
+
+
+class NothingDrawn(TorchFunctionMode):
+    """A model that is built here keeps whatever lies in memory where its random weights would stand: those of a file follow."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return args[0] if func in (torch.Tensor.uniform_, torch.Tensor.normal_) else func(*args, **(kwargs or {}))
 
 
 def load_tokenizers(folder: Path) -> Tokenizers:

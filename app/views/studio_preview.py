@@ -194,7 +194,7 @@ def _choose(name: str, options: Sequence[Any], value: Any, take: Callable[[Any],
     key = f"studio_{name}"
     st.session_state[key] = value if value in options else options[0]
     st.selectbox(
-        text(f"studio.ask_{name}"), options, key=key, format_func=shown, on_change=lambda: take(st.session_state[key]), width=220
+        text(f"studio.ask_{name}"), options, key=key, format_func=shown, on_change=lambda: take(st.session_state[key]), width=270
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import session
+from app.components.matrices import unpack
 from app.session import studio_reading
 from app.session.studio_work import Job, work
 from model.alignment import statistical
@@ -15,7 +16,7 @@ from model.alignment.baseline import diagonal
 from model.alignment.heads import scoreboard
 from model.alignment.metrics import Counts
 from model.translator import Translator
-from tests.app.conftest import OpenApp, said, shipping, shown
+from tests.app.conftest import OpenApp, payload, said, shipping, shown
 from tests.model import tiny
 
 PAIRS = (
@@ -77,10 +78,18 @@ def ended(app: AppTest) -> AppTest:
 def test_with_gold_the_best_head_is_named_and_can_be_taken(open_app: OpenApp) -> None:
     found = study(GOLD)
     app = opened(open_app, found)
-    expected = scoreboard(found.forward, found.gold).best
+    board = scoreboard(found.forward, found.gold)
+    expected = board.best
     assert expected is not None
     page = shown(app)
     assert "over all pairs that have gold links (4)" in page
+    header, values = unpack(payload(app, "studio_heads_matrix"))
+    (drawn,) = header["matrices"]
+    assert drawn["numbers"], "each rate stands in its cell"
+    assert drawn["rows"]["labels"][0] == "layer 1, produced"
+    assert drawn["columns"]["labels"][-1] == "mean"
+    assert values["scores"].min() == pytest.approx(board.rate(expected), abs=1e-6)
+    assert header["text"]["hint"] == "Point at a cell for its exact value; the frame is the best one."
     assert "because its AER of" in page
     assert "Guided, by the model's card: layer 2, head 3, read row" in page
     app.button(key="studio_heads_use").click().run()

@@ -44,8 +44,12 @@ def seeded() -> None:
     torch.manual_seed(20170612)  # the day the paper was posted
 
 
+SCOPE = "tests/browser"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever lies in tests/browser carries the mark `browser`, and runs last: what is quick to fail fails first."""
+    """Whatever lies in tests/browser carries the mark `browser`, and runs last in a single process: what is quick to
+    fail fails first."""
     for item in items:
         if "browser" in item.path.parts:
             item.add_marker("browser")
@@ -54,12 +58,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # there is no such hook without pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Of several processes one runs all that lies in tests/browser, with one server and one browser; the others go by file."""
+    """Of several processes one runs all that lies in tests/browser, with one server and one browser; the others go by file.
+
+    That one begins with it, as it takes as long as all the others together.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class OneBrowser(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::", 1)[0]
-            return "tests/browser" if file.startswith("tests/browser/") else file
+            return SCOPE if file.startswith(f"{SCOPE}/") else file
+
+        def _assign_work_unit(self, node: Any) -> None:
+            if SCOPE in self.workqueue:
+                self.workqueue.move_to_end(SCOPE, last=False)
+            super()._assign_work_unit(node)
 
     return OneBrowser(config, log)

@@ -155,7 +155,7 @@ def chosen(app: AppTest) -> str:
 
 
 def at_once(order: Order, folder: Path) -> Fake:
-    """Trains here and now; a process of its own is begun, stopped and begun again in tests/browser/test_training_live.py."""
+    """Trains here and now; a process of its own is begun and stopped in tests/browser/test_training_live.py."""
     main(["--output", str(folder), "--quiet", *order.words()])
     ended = Fake()
     ended.code = 0

@@ -25,8 +25,8 @@ from app.session.start import warm_up
 from app.session.studio import (
     begin_study,
     cancel_alignment,
+    choose,
     correct_reading,
-    count_flags,
     edit_links,
     end_study,
     place_in_queue,
@@ -50,16 +50,18 @@ from app.session.studio_export import (
     results_file,
 )
 from app.session.studio_pairs import FLAGS
-from app.session.studio_reading import default_head, shape_of, translators, under_encodings, upload_of
+from app.session.studio_reading import default_head, shape_of, translators, under_encodings, upload_of, usual
 from app.session.studio_rivals import (
-    Links,
     Rival,
     add_file,
     add_model,
     add_statistical,
+    agreement_of,
     cancel_rival,
+    differing_pairs,
     guided_heads,
     head_scores,
+    measured_side,
     models_alike,
     rivals,
     sides,
@@ -67,7 +69,18 @@ from app.session.studio_rivals import (
 )
 from app.session.studio_samples import study_samples
 from app.session.studio_study import File, Reading, Study, Upload
-from app.session.studio_table import COLUMNS, PAGE, PERCENTAGES, ListColumn, Table, Wanted, corpus_counts, study_table
+from app.session.studio_table import (
+    COLUMNS,
+    PAGE,
+    PERCENTAGES,
+    Links,
+    ListColumn,
+    Table,
+    Wanted,
+    corpus_counts,
+    count_flags,
+    study_table,
+)
 from app.session.training import (
     begin_training,
     open_result,
@@ -112,6 +125,7 @@ __all__ = [
     "add_file",
     "add_model",
     "add_statistical",
+    "agreement_of",
     "altered",
     "altered_translation",
     "attentions",
@@ -122,12 +136,14 @@ __all__ = [
     "cancel_rival",
     "card_facts",
     "checked_place",
+    "choose",
     "corpus_counts",
     "correct_reading",
     "count_flags",
     "current",
     "damage",
     "default_head",
+    "differing_pairs",
     "doubts",
     "edit_links",
     "end_study",
@@ -151,6 +167,7 @@ __all__ = [
     "matrices_file",
     "measured",
     "measured_model",
+    "measured_side",
     "models",
     "models_alike",
     "move",
@@ -187,6 +204,7 @@ __all__ = [
     "under_encodings",
     "upload_of",
     "use_head",
+    "usual",
     "warm_up",
     "writes_on",
     "wrote",

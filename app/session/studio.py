@@ -1,6 +1,5 @@
 """The Alignment studio's state of a session: what was brought, how it is read, what the work on it came to."""
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -8,8 +7,8 @@ import streamlit as st
 
 from app.session import limits
 from app.session.loading import load
-from app.session.studio_pairs import FLAGS, flags_of
-from app.session.studio_reading import first_settings, read, reverse_of
+from app.session.studio_pairs import flags_of
+from app.session.studio_reading import first_settings, read, reverse_of, usual
 from app.session.studio_study import Reading, Study, Upload
 from app.session.studio_work import Alignments, Job
 from app.session.training import is_here, owner
@@ -102,16 +101,16 @@ def put_settings(settings: Settings) -> None:
         found.use(settings)
 
 
+def choose(**changes: Any) -> None:
+    """Another head, measure or way to join two directions, with the threshold that belongs to it."""
+    if found := study():
+        found.use(usual(found.model, replace(found.settings, threshold=None, **changes)))
+
+
 def split_punctuation(on: bool) -> None:
     """Whether punctuation is a word of its own."""
     if found := study():
         found.use(replace(found.settings, split_punctuation=on))
-
-
-def count_flags(found: Study) -> dict[str, int]:
-    """How many pairs have each flag, those that occur; see studio_pairs.FLAGS."""
-    counts = Counter(flag for index in range(found.total) for flag in found.flags_at(index))
-    return {flag: counts[flag] for flag in FLAGS if counts[flag]}
 
 
 def put_model(name: str) -> None:

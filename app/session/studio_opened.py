@@ -13,7 +13,7 @@ import torch
 from app.session.limits import Remark
 from app.session.loading import load
 from app.session.studio_study import Study
-from model.alignment import corpus, extract, forced, norms, words
+from model.alignment import corpus, extract, forced, joint, norms, words
 from model.alignment.choices import default_choice
 from model.alignment.extract import Choice, Labels
 from model.attention import MultiHeadAttention
@@ -44,6 +44,19 @@ class Reverse:
 
 
 @dataclass(frozen=True)
+class Joint:
+    """What both directions say together, between words (see model/alignment/joint.py).
+
+    `heads` are those whose mean stands for this direction wherever one of them is looked at; `forward` is that mean, [target
+    word, source word], and `backward` the reverse model's, [source word, target word], for each measure.
+    """
+
+    heads: tuple[Choice, ...]
+    forward: Maps
+    backward: Maps
+
+
+@dataclass(frozen=True)
 class OpenedPair:
     """A pair with all its maps between pieces, [layer, head (all together last), query, key]."""
 
@@ -55,6 +68,7 @@ class OpenedPair:
     weights: Maps
     choice: Choice
     reverse: Reverse | None
+    joint: Joint | None
 
 
 def opened_pair(study: Study, index: int) -> OpenedPair | Remark:
@@ -74,16 +88,38 @@ def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | 
         return refusal
     split = study.words_split
     trace = atlas.trace(source, target)
+    labels, weights = extract.label(trace, split), {"weights": _weights(trace), "norms": _norms(atlas, trace)}
+    choice = study.settings.choice or default_choice(atlas)
+    said = _reverse(study.reverse, source, target, split_punctuation=split)
     return OpenedPair(
         index,
         _text(trace.source_text, split_punctuation=split),
         _text(trace.target_text, split_punctuation=split),
         {"source": trace.source, "produced": trace.produced, "read": trace.target},
-        extract.label(trace, split),
-        {"weights": _weights(trace), "norms": _norms(atlas, trace)},
-        study.settings.choice or default_choice(atlas),
-        _reverse(study.reverse, source, target, split_punctuation=split),
+        labels,
+        weights,
+        choice,
+        said[0] if said else None,
+        Joint(heads := joint.heads_of(atlas.card), _together(weights, labels, heads or (choice,)), said[1]) if said else None,
     )
+
+
+def _together(weights: Maps, labels: Labels, heads: Sequence[Choice]) -> Maps:
+    """The mean of some heads between words, [target word, source word]."""
+    found = {}
+    for measure, maps in weights.items():
+        chosen = [
+            extract.join_pieces(
+                torch.from_numpy(maps[one.layer, -1 if one.head is None else one.head]),
+                labels.produced if one.row == "produced" else labels.read,
+                labels.source,
+                labels.targets,
+                labels.sources,
+            )
+            for one in heads
+        ]
+        found[measure] = np.asarray((sum(chosen[1:], chosen[0]) / len(chosen)).numpy(), dtype=np.float32)
+    return found
 
 
 def _refused(atlas: Translator, source: str, target: str) -> Remark | None:
@@ -123,18 +159,25 @@ def _norms(atlas: Translator, trace: Trace) -> npt.NDArray[np.float32]:
     return np.asarray(torch.stack(layers).detach().cpu().numpy(), dtype=np.float32)
 
 
-def _reverse(name: str | None, source: str, target: str, *, split_punctuation: bool) -> Reverse | None:
-    """What the model of the other direction says; None where there is none, or where it cannot take the pair."""
+def _reverse(name: str | None, source: str, target: str, *, split_punctuation: bool) -> tuple[Reverse, Maps] | None:
+    """What the model of the other direction says by its own choice, and by all heads that "joint" averages.
+
+    None where there is no such model, or where it cannot take the pair.
+    """
     atlas = load(name) if name else None
     if not isinstance(atlas, Translator) or name is None:
         return None
     choice = default_choice(atlas)
+    maps: dict[str, npt.NDArray[np.float32]] = {}
+    together: dict[str, npt.NDArray[np.float32]] = {}
     try:
-        maps: Maps = {
-            measure: np.asarray(corpus.weights_of(atlas, target, source, settings).at(choice).cpu().numpy(), dtype=np.float32)
-            for measure in forced.MEASURES
-            for settings in [corpus.Settings(choice, measure, split_punctuation=split_punctuation)]
-        }
+        for measure in forced.MEASURES:
+            settings = corpus.Settings(choice, measure, split_punctuation=split_punctuation)
+            found = corpus.weights_of(atlas, target, source, settings)
+            chosen = [found.at(one) for one in joint.guided(atlas.card, choice)]
+            mean = (sum(chosen[1:], chosen[0]) / len(chosen))[:, : found.sources]
+            maps[measure] = np.asarray(found.at(choice).cpu().numpy(), dtype=np.float32)
+            together[measure] = np.asarray(mean.cpu().numpy(), dtype=np.float32)
     except TextError:
         return None
-    return Reverse(name, choice, maps)
+    return Reverse(name, choice, maps), together

@@ -7,13 +7,13 @@ from itertools import islice, zip_longest
 
 import streamlit as st
 
-from app.session.common_words import may_be
 from app.session import limits
+from app.session.common_words import may_be
 from app.session.loading import damage, known_words, languages, load, models, reads, writes_on
 from app.session.studio_pairs import flags_of
 from app.session.studio_study import File, Reading, Study, Upload
 from model.alignment import formats
-from model.alignment.choices import Reason, default_with_reason
+from model.alignment.choices import Reason, default_with_reason, threshold_of
 from model.alignment.corpus import Settings
 from model.alignment.extract import Choice
 from model.alignment.formats import (
@@ -118,7 +118,13 @@ def read(upload: Upload, reading: Reading, model: str = "", settings: Settings |
 
 def first_settings(name: str, *, split_punctuation: bool) -> Settings:
     """The head that the visitor kept for this model, else the one that aligns best as the card has measured it."""
-    return Settings(choice=kept_head(name) or default_head(name)[0], split_punctuation=split_punctuation)
+    return usual(name, Settings(choice=kept_head(name) or default_head(name)[0], split_punctuation=split_punctuation))
+
+
+def usual(name: str, settings: Settings) -> Settings:
+    """These settings with the threshold that belongs to their head by the card of the model; argmax where it names none."""
+    choice = settings.choice or default_head(name)[0]
+    return replace(settings, threshold=threshold_of(load(name).card, choice, settings.measure, settings.symmetrize))
 
 
 def keep_head(name: str, choice: Choice) -> None:
@@ -182,12 +188,6 @@ def _entries(
     return pairs, entries
 
 
-def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:
-    """The first pair with a letter beyond ASCII under each plausible encoding, to compare: encoding, source, target."""
-    at = next((index for index, entry in enumerate(study.entries) if not (entry.source + entry.target).isascii()), 0)
-    found = []
-    for encoding in study.pairs.encodings[:most]:
-        with suppress(FormatError):
 def _in_languages(upload: Upload, reading: Reading, name: str) -> tuple[Pairs, list[Entry]] | None:
     """The pairs in the languages of a model, in its direction; None where there is none or the file holds others."""
     if name not in translators():
@@ -197,6 +197,12 @@ def _in_languages(upload: Upload, reading: Reading, name: str) -> tuple[Pairs, l
     return (pairs, entries) if entries and pairs.languages == wanted else None
 
 
+def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:
+    """The first pair with a letter beyond ASCII under each plausible encoding, to compare: encoding, source, target."""
+    at = next((index for index, entry in enumerate(study.entries) if not (entry.source + entry.target).isascii()), 0)
+    found = []
+    for encoding in study.pairs.encodings[:most]:
+        with suppress(FormatError):
             _, entries = _entries(study.upload, replace(study.reading, encoding=encoding), None, at + 1)
             if len(entries) > at:
                 found.append((encoding, entries[at].source, entries[at].target))

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, cast
 
 import streamlit as st
 
 from app.session.loading import languages, load
-from app.session.studio_reading import check_size, first_settings, keep_head, translators
+from app.session.studio_reading import check_size, first_settings, keep_head, translators, usual
 from app.session.studio_study import UNDER_WAY, File, State, Study, Upload
+from app.session.studio_table import Links, links_of, pairs_of, scored
 from app.session.studio_work import Alignments, Job
 from app.session.training import is_here, owner
 from model.alignment import baseline, statistical
+from model.alignment.compare import Difference, Measured, agreement, differing, measured
 from model.alignment.extract import Choice
-from model.alignment.heads import Scoreboard, scoreboard
+from model.alignment.heads import Scoreboard, Tally, scoreboard
 from model.alignment.pharaoh import Link
 from model.translator import Translator
 
 if TYPE_CHECKING:
-    from model.alignment.corpus import Aligned, WeightedLink
-    from model.alignment.formats import Entry, Problem
+    from model.alignment.corpus import Aligned
+    from model.alignment.formats import Entry, GoldLinks, Problem
 
 Kind = Literal["statistical", "model", "reverse", "file"]
-Links = list[frozenset[Link] | None]
 JOINED = "grow-diag-final-and"
 
-_RIVALS, _SCORES = "atlas_rivals", "atlas_head_scores"
+_RIVALS = "atlas_rivals"
 _WAIT = 0.2  # seconds between two looks at whether somebody still wants what is waited for
 
 logger = logging.getLogger(__name__)
@@ -154,34 +155,108 @@ def cancel_rival(study: Study, id: str) -> None:
 
 def sides(study: Study) -> dict[str, Links]:
     """Links of every pair by the id of the side: the model with its settings, the diagonal, and the rivals that are done."""
-    found: dict[str, Links] = {
-        "ours": [_of(one.links) if one.problem is None else None for one in study.results],
-        "diagonal": [frozenset(baseline.diagonal(len(one.source_words), len(one.target_words))) for one in study.results],
-    }
+    found = {"ours": links_of(study), "diagonal": study.once("diagonal", study.links_key, lambda: _diagonals(study))}
     for id, rival in rivals(study).items():
-        if rival.study is not None:
+        if (other := rival.study) is not None:
             turn = rival.kind == "reverse"
-            found[id] = [_of(one.links, turn=turn) if one.problem is None else None for one in rival.study.results]
+            found[id] = other.once(
+                "side",
+                (other.links_key, turn),
+                lambda other=other, turn=turn: _links_of(other, turn=turn),  # type: ignore[misc]
+            )
         for side, links in rival.sides.items():
             found[f"{id}:{side}"] = links
     return found
 
 
-def _of(links: Iterable[WeightedLink], *, turn: bool = False) -> frozenset[Link]:
-    return frozenset((link.target, link.source) if turn else (link.source, link.target) for link in links)
+def _diagonals(study: Study) -> Links:
+    """Kept by lengths: there are far fewer of them than pairs."""
+    known: dict[tuple[int, int], frozenset[Link]] = {}
+    sizes = [(len(one.source_words), len(one.target_words)) for one in study.results]
+    for size in {*sizes}:
+        known[size] = frozenset(baseline.diagonal(*size))
+    return [known[size] for size in sizes]
+
+
+def _links_of(study: Study, *, turn: bool) -> Links:
+    return [pairs_of(one.links, turn=turn) if one.problem is None else None for one in study.results]
+
+
+def measured_side(study: Study, id: str, links: Links) -> Measured | None:
+    """How well a side agrees with what is taken to be right; None where nothing is."""
+    if not study.has_gold():
+        return None
+    key = study.links_key if id == "ours" else _key(study, links)  # ours are counted for the list as well
+    counts = scored(study, id, key, lambda: links)
+    return study.once(f"measured {id}", (key, study.version), lambda: measured(counts[counts[:, 0] >= 0]))
+
+
+def agreement_of(study: Study, first: tuple[str, Links], second: tuple[str, Links]) -> float | None:
+    """How far two sides agree; None where they have no pair in common."""
+    key = _key(study, first[1]), _key(study, second[1])
+    return study.once(f"agreement {first[0]} {second[0]}", key, lambda: agreement(first[1], second[1]))
+
+
+def differing_pairs(study: Study, first: tuple[str, Links], second: tuple[str, Links], most: int) -> list[Difference]:
+    """The pairs on which two sides differ most."""
+    key = first[0], second[0], _key(study, first[1]), _key(study, second[1]), most
+    return study.once("differing", key, lambda: differing(first[1], second[1], most))
+
+
+def _key(study: Study, links: Links) -> tuple[object, ...]:
+    """Tells lists of links apart: a list is never changed, and whoever keeps the key keeps the list."""
+    return study.links_key, _Same(links)
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """Equal where it is the very same list."""
+
+    links: Links
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.links is self.links
+
+    def __hash__(self) -> int:
+        return id(self.links)
 
 
 def head_scores(study: Study) -> Scoreboard | None:
     """Every layer, head and row against the gold; without gold, against the reverse direction where it was aligned, else None."""
-    gold = study.gold_rows() if study.has_gold() else None
+    if study.has_gold():
+        scores = study.once("heads", (study.computed_by, study.computed, study.restarts), lambda: _Heads())
+        return scores.scoreboard(study)
     turned = _reversed(study)
-    if gold is None and not turned:
+    if not turned:
         return None
-    key = (study.token, study.computed_by, study.computed, study.done, len(turned), tuple(sorted(study.edits.items())))
-    kept: tuple[object, Scoreboard] | None = st.session_state.get(_SCORES)
-    if kept is None or kept[0] != key:
-        kept = st.session_state[_SCORES] = (key, scoreboard(list(study.forward), gold, None if gold else turned))
-    return kept[1]
+    key = (study.computed_by, study.computed, study.restarts, len(study.forward), len(turned))
+    return study.once("heads_agree", key, lambda: scoreboard(list(study.forward), None, turned))
+
+
+class _Heads:
+    """Scores of every choice that follow the work and what the visitor links by hand: only what is new is counted."""
+
+    def __init__(self) -> None:
+        self.tally, self.counted = Tally("aer"), 0
+        self.edits: dict[int, GoldLinks] = {}
+
+    def scoreboard(self, study: Study) -> Scoreboard:
+        forward = list(study.forward)
+        if self.edits != study.edits:
+            edits = dict(study.edits)
+            for index in {*self.edits, *edits}:
+                if index < self.counted and self.edits.get(index) != edits.get(index):
+                    self.tally.add(forward[index], self._gold(study, index, self.edits), -1)
+                    self.tally.add(forward[index], self._gold(study, index, edits))
+            self.edits = edits
+        for index in range(self.counted, len(forward)):
+            self.tally.add(forward[index], self._gold(study, index, self.edits))
+        self.counted = len(forward)
+        return self.tally.scoreboard()
+
+    @staticmethod
+    def _gold(study: Study, index: int, edits: Mapping[int, GoldLinks]) -> GoldLinks | None:
+        return edits.get(index) or (study.gold[index] if index < len(study.gold) else None)
 
 
 def _reversed(study: Study) -> list[Aligned]:
@@ -203,9 +278,9 @@ def guided_heads(name: str) -> list[Choice]:
 
 
 def use_head(study: Study, choice: Choice) -> None:
-    """Align with this head, now and whenever this visitor takes this model again."""
+    """Align with this head, now and whenever this visitor takes this model again; a threshold was another head's."""
     keep_head(study.model, choice)
-    study.use(replace(study.settings, choice=choice))
+    study.use(usual(study.model, replace(study.settings, choice=choice)))
 
 
 def _learn(

@@ -10,15 +10,17 @@ import math
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from model.alignment.corpus import Aligned, Settings, WeightedLink
+from model.alignment.corpus import JOINT, Aligned, Settings, WeightedLink
 from model.alignment.formats import Alignments, Entry, GoldLinks, Pairs, Problem
 from model.alignment.heads import links as links_of_head
 from model.alignment.symmetrize import symmetrize
 
 State = Literal["ready", "waiting", "running", "done", "cancelled", "failed"]
+Made = TypeVar("Made")
 UNDER_WAY: tuple[State, ...] = ("waiting", "running")
 
 
@@ -42,9 +44,9 @@ class Upload(NamedTuple):
     links: File | None = None
     name: str = ""  # what the study is called
     pasted: bool = False
-
-
     spare: tuple[str, ...] = ()  # names of further files of links, which are not read
+
+
 @dataclass(frozen=True)
 class Reading:
     """What the visitor corrected about the reading of the files; None where it is as found.
@@ -92,6 +94,9 @@ class Study:
     computed_by: str = ""  # and by which model,
     computed_with: str = ""  # and which reverse model, if any
     version: int = 0  # grows with everything that changes what a list or an export shows
+    links_version: int = 0  # grows where that is more than links by hand
+    restarts: int = 0  # how often the work was begun again
+    kept: dict[str, tuple[object, Any]] = field(default_factory=dict, repr=False)  # what `once` made
     began: float = 0.0
     begun_with: int = 0  # results that were there when the work began
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
@@ -159,7 +164,20 @@ class Study:
 
     def has_gold(self) -> bool:
         """Whether anything is taken to be right of any pair."""
-        return bool(self.edits) or any(links is not None for links in self.gold)
+        return bool(self.edits) or self.once("gold", (), lambda: any(links is not None for links in self.gold))
+
+    def once(self, name: str, key: object, make: Callable[[], Made]) -> Made:
+        """What `make` returned for this key; of each name one is kept. A page is drawn again at every click."""
+        found = self.kept.get(name)
+        if found is None or found[0] != key:
+            found = self.kept[name] = (key, make())
+        made: Made = found[1]
+        return made
+
+    @property
+    def links_key(self) -> tuple[int, int]:
+        """Tells apart what the links and scores of the results may be."""
+        return self.links_version, self.done
 
     def gold_rows(self) -> list[GoldLinks | None]:
         """`gold_of` every pair."""
@@ -179,7 +197,7 @@ class Study:
             return False
         if (computed.measure, computed.split_punctuation) != (settings.measure, settings.split_punctuation):
             return False
-        if settings.threshold is not None:
+        if settings.threshold is not None or settings.symmetrize == JOINT:
             return settings == computed
         return settings.symmetrize is None or (computed.threshold is None and len(self.reversed) == len(self.forward) > 0)
 
@@ -205,7 +223,12 @@ class Study:
             self.results[begin:] = [self._linked(index) for index in range(begin, len(self.forward))]
         else:
             self.results[begin:] = self.forward[begin:]
+        self.changed()
+
+    def changed(self) -> None:
+        """What is computed has changed."""
         self.version += 1
+        self.links_version += 1
 
     def change_model(self, name: str, reverse: str | None, settings: Settings, flags: list[frozenset[str]]) -> None:
         """Let another model align; until it has, what is there is of the one before."""
@@ -215,13 +238,14 @@ class Study:
 
     def begin_again(self) -> None:
         """Forget what was computed; the pairs, the gold and what was linked by hand stay."""
+        self.restarts += 1
         with self.lock:
             for part in (self.forward, self.reversed, self.results):
                 part.clear()
             for index in self.translated:
                 self.entries[index] = replace(self.entries[index], target="")
             self.translated.clear()
-            self.version += 1
+            self.changed()
 
     def _linked(self, index: int) -> Aligned:
         """A result with the links of the settings of now; of those that are read off by argmax the weight is not known (NaN)."""

@@ -103,7 +103,7 @@ class Alignments:
             logger.exception("alignment failed")
             study.state, study.reason = "failed", f"{type(error).__name__}: {error}"[:300]
         finally:
-            study.version += 1
+            study.changed()
             with self.lock:
                 self.running.remove(job)
                 self._begin()

@@ -107,17 +107,17 @@ def _state(study: session.Study, id: str, rival: session.Rival, place: int) -> N
 
 def _table(study: session.Study, sides: dict[str, session.Links]) -> None:
     """With gold: precision, recall, error rate and its interval; always: agreement with the model."""
-    gold = study.gold_rows() if study.has_gold() else None
+    gold = study.has_gold()
     columns = {text("studio_heads.side"): "rich"}
-    if gold is not None:
+    if gold:
         columns |= {text(key): "number" for key in MEASURED}
     columns |= {text("studio_heads.agreement_with"): "number"}
     rows = []
     for id, links in sides.items():
         row = [html.literal(side_name(study, id))]
-        if gold is not None:
-            row += [html.Ours(cell) for cell in _measured(compare.against_gold(links, gold))]
-        agreed = compare.agreement(sides["ours"], links)
+        if gold:
+            row += [html.Ours(cell) for cell in _measured(session.measured_side(study, id, links))]
+        agreed = session.agreement_of(study, ("ours", sides["ours"]), (id, links))
         rows.append([*row, html.Ours("–" if agreed is None or id == "ours" else html.number(agreed, 3))])
     html.table(columns, rows, text("studio_heads.table", pairs=f"{study.done:,}"))
 
@@ -141,7 +141,8 @@ def _compare(study: session.Study, sides: dict[str, session.Links]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="studio_compare"):
         first = _side(study, "first", text("studio_heads.first"), ids, 0)
         second = _side(study, "second", text("studio_heads.second"), ids, len(ids) - 1)
-    agreed = compare.agreement(sides[first], sides[second])
+    both = (first, sides[first]), (second, sides[second])
+    agreed = session.agreement_of(study, *both)
     if first == second or agreed is None:
         html.prose("studio_heads.compare_two", kind="quiet")
         return
@@ -151,7 +152,7 @@ def _compare(study: session.Study, sides: dict[str, session.Links]) -> None:
         second=side_name(study, second),
         agreement=html.Ours(html.number(agreed, 3)),
     )
-    found = compare.differing(sides[first], sides[second], SHOWN)
+    found = session.differing_pairs(study, *both, SHOWN)
     if not found:
         html.prose("studio_heads.same", kind="quiet")
         return

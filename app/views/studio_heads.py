@@ -6,7 +6,7 @@ import torch
 from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, studio_beside
+from app.views import html, studio_beside, studio_settings
 from model.alignment.extract import Choice
 from model.alignment.heads import Scoreboard
 
@@ -31,6 +31,8 @@ def _scores(study: session.Study) -> None:
         pairs=f"{found.pairs:,}",
         diagonal=html.Ours(html.number(found.baseline, 3)),
     )
+    if study.settings.threshold is not None or study.settings.symmetrize is not None:
+        html.prose("studio_heads.by_argmax", kind="quiet", rule=html.Ours(studio_settings.rule_name(study)))
     _heatmap(study, found, found.best)
     _best(study, found, found.best)
     _marked(study, found)

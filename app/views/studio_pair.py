@@ -7,12 +7,15 @@ import streamlit as st
 
 from app import session
 from app.components import alignment
-from app.session.studio_opened import OpenedPair, Reverse, opened_pair
+from app.session.studio_opened import Joint, OpenedPair, Reverse, opened_pair
 from app.text import has, section, text
 from app.views import html, linked
+from model.alignment import joint
 from model.alignment.baseline import diagonal
+from model.alignment.corpus import JOINT
 from model.alignment.extract import Choice
 from model.alignment.formats import GoldLinks
+from model.alignment.symmetrize import METHODS
 
 KEY, PAIR = "studio_alignment", "pair"
 _REFUSED = "studio_pair_refused"
@@ -57,6 +60,7 @@ def _message(study: session.Study, pair: OpenedPair) -> bytes:
         pieces={side: _pieces(pair, side) for side in pair.tokens},
         weights=pair.weights,
         backward=_backward(pair.reverse),
+        joint=_joint(pair.joint),
         gold=alignment.Gold(gold.sure, gold.possible, pair.index in study.edits) if gold else None,
         diagonal=diagonal(len(pair.source.words), len(pair.target.words)),
         defaults={
@@ -65,8 +69,8 @@ def _message(study: session.Study, pair: OpenedPair) -> bytes:
             "row": pair.choice.row,
             "measure": settings.measure,
             "threshold": settings.threshold,
-            "second": "reverse" if settings.symmetrize and pair.reverse else "none",
-            "method": settings.symmetrize or "grow-diag-final-and",
+            "second": _second(settings.symmetrize) if pair.reverse else "none",
+            "method": settings.symmetrize if settings.symmetrize in METHODS else "grow-diag-final-and",
         },
         text=section("alignment"),
         caption={"file": study.name, "model": study.model, "path": "decoder.layers.{layer}.cross_attention"},
@@ -86,6 +90,20 @@ def _backward(reverse: Reverse | None) -> alignment.Backward | None:
     where = reverse.choice
     name = text("studio_pair.reverse_name", model=reverse.model, layer=where.layer + 1, head=_head(where), row=_row(where))
     return alignment.Backward(name, reverse.maps)
+
+
+def _joint(found: Joint | None) -> alignment.Joint | None:
+    if found is None:
+        return None
+    heads = [(one.layer, "mean" if one.head is None else one.head, one.row) for one in found.heads]
+    return alignment.Joint(heads, found.forward, found.backward, joint.ABOVE, joint.MUTUAL)
+
+
+def _second(symmetrize: str | None) -> str:
+    """What the links of the study are joined with, in the words of the picture's switch."""
+    if symmetrize is None:
+        return "none"
+    return "joint" if symmetrize == JOINT else "reverse"
 
 
 def _head(where: Choice) -> str:

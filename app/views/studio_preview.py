@@ -29,8 +29,10 @@ def show(study: session.Study) -> None:
             html.heading("studio.preview")
             _content(study)
     else:
-        with st.expander(text("studio.preview_again")), st.container(key="studio_reading"):
-            _content(study)
+        with st.expander(text("studio.preview_again"), key="studio_preview_again", on_change="rerun") as folded:
+            if folded.open:
+                with st.container(key="studio_reading"):
+                    _content(study)
 
 
 def _content(study: session.Study) -> None:

@@ -8,9 +8,9 @@ import streamlit as st
 from app import session
 from app.text import text
 from app.views import html
-from model.alignment.corpus import Settings
+from model.alignment import joint
+from model.alignment.corpus import JOINT, WAYS, Settings
 from model.alignment.extract import ROWS, Choice
-from model.alignment.symmetrize import METHODS
 
 MEAN, ALONE = "mean", "alone"
 LOWEST, HIGHEST, USUAL = 0.01, 0.9, 0.2  # of a threshold
@@ -18,13 +18,16 @@ LOWEST, HIGHEST, USUAL = 0.01, 0.9, 0.2  # of a threshold
 
 def show(study: session.Study) -> None:
     """Draw the box, folded: what is chosen is said in its title."""
-    with st.expander(text("studio.settings", choice=choice_name(study.settings.choice))):
+    title = text("studio.settings", choice=choice_name(study.settings.choice), rule=rule_name(study))
+    with st.expander(title):
         html.prose("studio.settings_idea", kind="quiet")
         _source(study)
         with st.container(horizontal=True, key="studio_choice", vertical_alignment="bottom"):
             _widgets(study)
         if study.reverse is None:
             html.prose("studio.no_reverse", kind="quiet", model=html.Ours(study.model))
+        else:
+            html.prose("studio.joint_idea", kind="quiet", above=joint.ABOVE, mutual=joint.MUTUAL)
 
 
 def choice_name(choice: Choice | None) -> str:
@@ -35,10 +38,24 @@ def choice_name(choice: Choice | None) -> str:
     return text(key, layer=choice.layer + 1, head=(choice.head or 0) + 1, row=text(f"studio.row_{choice.row}"))
 
 
+def rule_name(study: session.Study) -> str:
+    """How links are taken from that head, as the page says it."""
+    settings = study.settings
+    if settings.symmetrize == JOINT:
+        return text("studio.joint_with", model=study.reverse)
+    rule = text("studio.rule_argmax") if settings.threshold is None else text("studio.rule_above", threshold=settings.threshold)
+    if settings.symmetrize is None:
+        return rule
+    return text("studio.rule_joined", rule=rule, method=settings.symmetrize, model=study.reverse)
+
+
 def _source(study: session.Study) -> None:
-    """Who chose the head that is used unless the visitor chooses."""
+    """Who chose the head and the threshold that are used unless the visitor chooses."""
     choice, reason = session.default_head(study.model)
     html.prose(f"studio.default_{reason}", kind="quiet", model=html.Ours(study.model), choice=html.Ours(choice_name(choice)))
+    threshold = session.usual(study.model, Settings(choice)).threshold
+    if threshold is not None:
+        html.prose("studio.default_threshold", kind="quiet", threshold=threshold)
 
 
 def _widgets(study: session.Study) -> None:
@@ -47,7 +64,7 @@ def _widgets(study: session.Study) -> None:
     choice = settings.choice or session.default_head(study.model)[0]
 
     def choose(**changes: Any) -> None:
-        session.put_settings(replace(settings, choice=replace(choice, **changes)))
+        session.choose(choice=replace(choice, **changes))
 
     numbers = [str(head) for head in range(heads)]
     _select("layer", list(range(layers)), choice.layer, lambda value: choose(layer=value), lambda value: str(value + 1))
@@ -64,21 +81,30 @@ def _widgets(study: session.Study) -> None:
         "measure",
         ["weights", "norms"],
         settings.measure,
-        lambda value: session.put_settings(replace(settings, measure=value)),
+        lambda value: session.choose(measure=value),
         lambda value: text(f"studio.measure_{value}"),
     )
-    _threshold(settings)
+    if settings.symmetrize != JOINT:  # which has a rule of its own
+        _threshold(settings)
     if study.reverse is not None:
         _select(
             "symmetrize",
-            [ALONE, *METHODS],
+            [ALONE, *reversed(WAYS)],
             settings.symmetrize or ALONE,
-            lambda value: session.put_settings(replace(settings, symmetrize=None if value == ALONE else value)),
-            lambda value: (
-                text("studio.one_direction") if value == ALONE else text("studio.joined", method=value, model=study.reverse)
-            ),
+            lambda value: session.choose(symmetrize=None if value == ALONE else value),
+            lambda value: _way(value, study.reverse),
             width=280,
         )
+
+
+def _way(value: str, reverse: str | None) -> str:
+    match value:
+        case "alone":
+            return text("studio.one_direction")
+        case "joint":
+            return text("studio.joint_with", model=reverse)
+        case method:
+            return text("studio.joined", method=method, model=reverse)
 
 
 def _threshold(settings: Settings) -> None:

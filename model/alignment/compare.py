@@ -4,14 +4,16 @@ import heapq
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+import numpy as np
+
 from model.alignment.heads import Gold
-from model.alignment.metrics import Counts, interval
+from model.alignment.metrics import Counts, interval_of, per_sentence
 from model.alignment.pharaoh import Link
 
 Side = Sequence[Set[Link] | None]
 """The links of each pair in order; None where this hand has linked nothing yet, or could not."""
 
-_DRAWN = 2_000_000  # sentences that a bootstrap draws in all: fewer samples of a large corpus, whose interval is narrow anyway
+_DRAWN = 500_000  # sentences that a bootstrap draws in all: fewer samples of a large corpus, whose interval is narrow anyway
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,16 @@ def against_gold(side: Side, gold: Sequence[Gold | None]) -> Measured | None:
     if not both:
         return None
     links, sure = [one for one, _ in both], [truth.sure for _, truth in both]
-    possible = [truth.possible for _, truth in both]
-    samples = max(100, min(2000, _DRAWN // len(both)))
-    return Measured(Counts.of(links, sure, possible), interval(links, sure, possible, samples=samples), len(both))
+    return measured(per_sentence(links, sure, [truth.possible for _, truth in both]))
+
+
+def measured(counts: np.ndarray) -> Measured | None:
+    """The same from the counts of each scored pair (`metrics.per_sentence`); None without any."""
+    if len(counts) == 0:
+        return None
+    samples = max(200, min(2000, _DRAWN // len(counts)))
+    total = Counts(*(int(count) for count in counts.sum(axis=0)))
+    return Measured(total, interval_of(counts, samples=samples), len(counts))
 
 
 def agreement(first: Side, second: Side) -> float | None:

@@ -120,27 +120,46 @@ def scoreboard(
     """
     if gold is None and reverse is None:
         raise ValueError("neither gold nor a reverse model is there; a scoreboard needs one of them to compare with")
-    total: np.ndarray | None = None
-    knows_nothing, pairs = np.zeros(4, dtype=np.int64), 0
+    tally = Tally("agreement" if gold is None else "aer")
     for index, (one, other) in enumerate(zip_longest(aligned, reverse or ())):
         truth = gold[index] if gold is not None and index < len(gold) else None
-        if one is None or one.problem is not None or (gold is not None and truth is None):
-            continue
+        if one is not None:
+            tally.add(one, other if gold is None else truth)
+    return tally.scoreboard()
+
+
+class Tally:
+    """A scoreboard to which pairs are added one by one, and from which they can be taken back."""
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+        self.total: np.ndarray | None = None
+        self.diagonal, self.pairs = np.zeros(4, dtype=np.int64), 0
+
+    def add(self, one: Best, truth: Gold | Best | None, times: int = 1) -> None:
+        """Count a pair against its gold, or against the same pair in the other direction; -1 times takes it back.
+
+        One that could not be aligned, or that nothing is known of, counts nothing.
+        """
+        if one.problem is not None or truth is None:
+            return
         sizes = len(one.source_words), len(one.target_words)
         straight = _matrix(baseline.diagonal(*sizes), sizes)
-        if truth is not None:
+        if isinstance(truth, Gold):
             sure, possible = _matrix(truth.sure, sizes), _matrix(truth.sure | truth.possible, sizes)
             counts, nothing = _against(one.best, sure, possible), _of_matrix(straight, sure, possible)
-        elif other is None or other.problem is not None:
-            continue
+        elif truth.problem is not None:
+            return
         else:
-            counts = _agreement(one.best, other.best, sizes)
+            counts = _agreement(one.best, truth.best, sizes)
             nothing = _of_matrix(straight, turned := _matrix({(j, i) for i, j in baseline.diagonal(*sizes[::-1])}, sizes), turned)
-        total = counts if total is None else total + counts
-        knows_nothing, pairs = knows_nothing + nothing, pairs + 1
-    if total is None:
-        total = np.zeros((0, 0, len(ROWS), 4), dtype=np.int64)
-    return Scoreboard("agreement" if gold is None else "aer", total, Counts(*map(int, knows_nothing)), pairs)
+        self.total = times * counts if self.total is None else self.total + times * counts
+        self.diagonal, self.pairs = self.diagonal + times * nothing, self.pairs + times
+
+    def scoreboard(self) -> Scoreboard:
+        """The scores of what was counted."""
+        total = np.zeros((0, 0, len(ROWS), 4), dtype=np.int64) if self.total is None else self.total
+        return Scoreboard(self.measure, total, Counts(*map(int, self.diagonal)), self.pairs)
 
 
 def _matrix(found: Iterable[Link], sizes: tuple[int, int]) -> np.ndarray:

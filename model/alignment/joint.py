@@ -23,8 +23,13 @@ Map = Float[np.ndarray, "target source"]
 
 def guided(card: Mapping[str, Any], choice: Choice) -> tuple[Choice, ...]:
     """The heads whose mean stands for a direction: all that were guided where `choice` is one of them, else `choice` alone."""
-    heads = tuple(Choice(int(entry["layer"]), int(entry["head"]), entry["row"]) for entry in card.get("guided", ()))
+    heads = heads_of(card)
     return heads if choice in heads else (choice,)
+
+
+def heads_of(card: Mapping[str, Any]) -> tuple[Choice, ...]:
+    """The guided heads that a card names."""
+    return tuple(Choice(int(entry["layer"]), int(entry["head"]), entry["row"]) for entry in card.get("guided", ()))
 
 
 def mean(forward: Map, backward: Float[np.ndarray, "source target"]) -> Map:

@@ -17,9 +17,10 @@ from importlib import resources
 from itertools import chain, repeat
 from typing import Any, TextIO
 
+from model.alignment import joint
 from model.alignment import report_pair as pair_of
 from model.alignment.baseline import diagonal
-from model.alignment.corpus import Aligned, Settings
+from model.alignment.corpus import JOINT, Aligned, Settings
 from model.alignment.extract import Choice
 from model.alignment.formats import GoldLinks, Message
 from model.alignment.metrics import Counts
@@ -106,6 +107,8 @@ def caption_of(
 ) -> dict[str, str]:
     """How links were made, in the words of `html_report`. `files` are names, told as text; `date` is today if it is empty."""
     links = "argmax" if settings.threshold is None else f"> {settings.threshold}"
+    if settings.symmetrize == JOINT:
+        links = f"(weight + reverse weight) / 2 > {joint.ABOVE}, or > {joint.MUTUAL} and the largest of both words"
     joined = settings.symmetrize or "none"
     place = "mean" if choice.head is None else choice.head
     found = {

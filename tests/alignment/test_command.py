@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import islice
@@ -13,10 +14,12 @@ import pytest
 
 from model import Translator, load
 from model.alignment import pharaoh
+from model.alignment.choices import default_choice, default_threshold
 from model.alignment.command import job, run
 from model.alignment.command.options import arguments
 from model.alignment.command.processes import Processes
 from model.alignment.corpus import Aligned, Settings, align
+from model.alignment.extract import Choice
 from model.alignment.formats import read_alignments, read_pairs
 from model.alignment.metrics import Counts
 from tests.model import tiny
@@ -66,7 +69,7 @@ def test_a_line_a_pair_in_order_and_the_head_is_told(
     assert (here / "out.align").read_text().splitlines() == expected
     told = capsys.readouterr()
     assert told.out == ""
-    assert "layer 1, head mean, row produced of tiny (from 0; the mean of the middle layer" in told.err
+    assert "layer 2 mean of heads of tiny (counted from 0: 1 mean), produced row (the mean of the middle layer" in told.err
     assert sorted(path.name for path in here.iterdir()) == ["gold.align", "out.align", "pairs.tsv"]
 
 
@@ -138,6 +141,41 @@ def test_gold_is_measured(
         f"AER {counts.alignment_error_rate:.3f}, precision {counts.precision:.3f}, recall {counts.recall:.3f} over 24 pairs"
     )
     assert re.search(r"the diagonal: AER 0\.\d{3}\n$", told)
+
+
+CHOSEN = '[alignment.chosen]\nlayer = 1\nhead = 0\nrow = "read"\nthreshold = 0.3\n'
+
+
+def test_the_cards_own_head_goes_with_the_cards_threshold(
+    here: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = shutil.copytree(folder, tmp_path / "known")
+    (known / "card.toml").write_text(CHOSEN, encoding="utf-8")
+    atlas = load(known)
+    assert isinstance(atlas, Translator)
+    assert (default_choice(atlas), default_threshold(atlas)) == (Choice(1, 0, "read"), 0.3)
+
+    def links(threshold: float | None) -> list[str]:
+        return [pharaoh.render({link[:2] for link in one.links}) for one in align(atlas, PAIRS, Settings(threshold=threshold))]
+
+    above, largest = links(0.3), links(None)
+    assert above != largest
+    cases: list[tuple[list[str], str, list[str]]] = [
+        ([], "read row, weight above 0.3 (chosen on gold lines, model card)", above),
+        (["--threshold", "argmax"], "read row (chosen on gold lines, model card), largest weight of the row", largest),
+        (["--layer", "1", "--head", "0", "--row", "read"], "read row (as asked), largest weight of the row", largest),
+        (["--threshold", "0.3"], "read row (chosen on gold lines, model card), weight above 0.3", above),
+    ]
+    for options, told, expected in cases:
+        assert run.main(["pairs.tsv", "--model", str(known), *options]) == 0
+        written = capsys.readouterr()
+        assert f"links: layer 2 head 1 of known (counted from 0: 1 0), {told}" in written.err
+        assert written.out.splitlines() == expected
+    for options in (["--measure", "norms"], ["--reverse", str(folder)], ["--reverse", str(folder), "--symmetrize", "joint"]):
+        assert run.main(["pairs.tsv", "--model", str(known), *options]) == 0
+        assert "above 0.3" not in capsys.readouterr().err
+    assert run.main(["pairs.tsv", "--model", str(known), "--threshold", "most"]) == 2
+    assert "needed is a number from 0, below 1, or argmax" in capsys.readouterr().err
 
 
 def killed_after(pairs: int, error: type[BaseException]) -> Callable[..., Iterator[Aligned]]:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from model.alignment.choices import default_choice
+from model.alignment.choices import default_choice, default_threshold
 from model.alignment.corpus import Settings, align
 from model.alignment.formats import GoldLinks, read_alignments
 from model.translator import Translator
@@ -47,7 +47,8 @@ def test_a_file_is_brought_corrected_sorted_opened_linked_by_hand_and_taken_away
     page.locator(".st-key-studio_start button").click()
     expect(page.get_by_test_id("stMain")).to_contain_text("Done: en-fr has read every pair (4).")
     settle(page)
-    found = list(align(french, PAIRS, Settings(default_choice(french), split_punctuation=True)))
+    settings = Settings(default_choice(french), threshold=default_threshold(french), split_punctuation=True)
+    found = list(align(french, PAIRS, settings))
     scores = [one.scores.confidence_percent for one in found]
     rows = page.get_by_test_id("pair-table").locator("tbody tr")
     expect(rows.first).to_contain_text(f"{scores[0]:.1f} %")

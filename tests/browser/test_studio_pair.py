@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from app.components import alignment
 from app.components.alignment import Gold
+from model.alignment import joint
 from model.alignment.baseline import diagonal
 from model.alignment.metrics import Counts
 from model.alignment.symmetrize import METHODS, symmetrize
@@ -81,6 +82,23 @@ def test_a_word_lights_its_partners_with_the_weights_of_the_model(view: Open) ->
     expect(live).to_contain_text("the\u2069” (2)")
     expect(page.get_by_test_id("target-word-3")).to_have_attribute("data-glow", f"{map_[3, 2]:.3f}" if map_[3, 2] > 0.004 else "")
     assert page.get_by_test_id("text").inner_text().replace("\n", "").endswith("“le vieil homme是”")
+
+
+def test_both_directions_at_once_have_the_links_that_python_finds(view: Open) -> None:
+    together = alignments.joint()
+    page = view(joint=together, defaults={"second": "joint"})
+    for measure in ("weights", "norms"):
+        page.get_by_test_id(f"measure-{measure}").click()
+        expected = joint.links(joint.mean(together.forward[measure], together.backward[measure]))
+        assert expected
+        assert shown_links(page) == expected
+    expect(page.get_by_test_id("note")).to_contain_text("above 0.45, or above 0.1 and the largest of both")
+    expect(page.get_by_test_id("rule-threshold")).to_have_count(0)  # it has a rule of its own
+    expect(page.get_by_test_id("control-method")).to_have_count(0)
+    page.get_by_test_id("head-mean").click()  # no guided head: it stands for itself
+    own = alignments.words(alignments.maps()["norms"][1, 3], "produced")[:, :5].astype("float32")
+    assert shown_links(page) == joint.links(joint.mean(own, together.backward["norms"]))
+    assert in_link(page, "second") == "joint"
 
 
 def test_switches_stay_in_the_browser_and_in_the_link(view: Open) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from app.components.alignment import Backward, Gold, Pieces, Sentence, pack
+from app.components.alignment import Backward, Gold, Joint, Pieces, Sentence, pack
+from model.alignment import joint as both
 from model.alignment.baseline import diagonal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +38,18 @@ def backward(seed: int = 1) -> Backward:
     generator = np.random.default_rng(seed)
     found = {measure: generator.dirichlet(np.full(5, 0.4), size=5).astype(np.float32) for measure in ("weights", "norms")}
     return Backward("back-model, layer 1, head 2", found)
+
+
+def joint(seed: int = 2) -> Joint:
+    """Both directions at once: the mean of two guided heads between words, and the reverse model's."""
+    given = maps()
+    forward = {
+        measure: ((words(found[1, 0], "produced") + words(found[0, 1], "read")) / 2)[:, :5].astype(np.float32)
+        for measure, found in given.items()
+    }
+    generator = np.random.default_rng(seed)
+    back = {measure: generator.dirichlet(np.full(4, 0.3), size=5).astype(np.float32) for measure in given}
+    return Joint([(1, 0, "produced"), (0, 1, "read")], forward, back, both.ABOVE, both.MUTUAL)
 
 
 def labels(language: str = "en") -> dict[str, str]:

@@ -25,6 +25,16 @@ def test_maps_arrive_exactly_and_in_order() -> None:
     assert header["backward"]["columns"] == 5
 
 
+def test_both_directions_at_once_come_after_the_reverse_model() -> None:
+    together = alignments.joint()
+    header, raw = unpack(alignments.payload(joint=together))
+    sent = np.frombuffer(raw, dtype="<f4")[-4 * 20 :]
+    ways = [way[name].ravel() for way in (together.forward, together.backward) for name in ("weights", "norms")]
+    np.testing.assert_array_equal(sent, np.concatenate(ways))
+    assert header["joint"]["heads"] == [[1, 0, "produced"], [0, 1, "read"]]
+    assert unpack(alignments.payload())[0]["joint"] is None
+
+
 def test_sentences_come_as_they_were_brought() -> None:
     header, _ = unpack(alignments.payload())
     words, gaps = header["source"]["words"], header["source"]["gaps"]

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.components.alignment.payload import LABELS, Backward, Gold, Pieces, Sentence, identity, pack, unpack
+from app.components.alignment.payload import LABELS, Backward, Gold, Joint, Pieces, Sentence, identity, pack, unpack
 from app.components.modules import component, nothing
 
-__all__ = ["LABELS", "MODULES", "Backward", "Gold", "Pieces", "Sentence", "alignment", "identity", "pack", "unpack"]
+__all__ = ["LABELS", "MODULES", "Backward", "Gold", "Joint", "Pieces", "Sentence", "alignment", "identity", "pack", "unpack"]
 
 MODULES = (
     "scale", "keys", "payload", "maps", "symmetrize", "links", "draft", "state", "matrix", "marks", "ribbon", "words",

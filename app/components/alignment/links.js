@@ -27,9 +27,30 @@ function otherAxis({ rows, cols, values }, words) {
   return { rows: words, cols: rows, values: turned };
 }
 
+/** Where the mean weight of both directions is large, or the largest of both its words: model/alignment/joint.py, in float32 as there. */
+function jointLinks({ header, joint }, { layer, head, row, measure }, map) {
+  const sources = header.source.words.length, targets = header.target.words.length;
+  const averaged = joint.heads.some(one => one[0] === layer && one[1] === head && one[2] === row);
+  const forward = averaged ? joint.forward.get(measure) : map.values, width = averaged ? sources : map.cols, backward = joint.backward.get(measure);
+  const mean = (i, j) => Math.fround(forward[j * width + i] + backward[i * targets + j]) / 2;
+  const above = Math.fround(joint.above), mutual = Math.fround(joint.mutual), links = [];
+  const ofSource = new Float32Array(sources), ofTarget = new Float32Array(targets);
+  for (let i = 0; i < sources; i++) for (let j = 0; j < targets; j++) {
+    ofSource[i] = Math.max(ofSource[i], mean(i, j));
+    ofTarget[j] = Math.max(ofTarget[j], mean(i, j));
+  }
+  for (let i = 0; i < sources; i++) for (let j = 0; j < targets; j++) {
+    const value = mean(i, j), largest = value >= ofSource[i] && value >= ofTarget[j];
+    if (value > above || (largest && value > mutual)) links.push([i, j]);
+  }
+  return links;
+}
+
 /** The links of the pair under all switches, in order of source and target. `map` is between words. */
-export function hypothesis({ header, backward, columns }, state, map) {
-  const sources = header.source.words.length, targets = header.target.words.length, { threshold, second, method, measure } = state;
+export function hypothesis(data, state, map) {
+  const { header, backward, columns } = data, { threshold, second, method, measure } = state;
+  if (second === "joint") return jointLinks(data, state, map);
+  const sources = header.source.words.length, targets = header.target.words.length;
   const forward = linksOf(map, sources, threshold);
   if (second === "none") return symmetrize(forward, forward, "union");
   const other = second === "axis" ? otherAxis(map, sources) : { rows: sources, cols: columns, values: backward.get(measure) };

@@ -9,5 +9,7 @@ export function decode(data) {
   const blocks = new Map(header.blocks.map(([measure, layer]) => [`${measure}/${layer}`, take((header.heads + 1) * size)]));
   const columns = header.backward?.columns ?? 0;
   const backward = new Map((header.backward?.measures ?? []).map(measure => [measure, take(header.source.words.length * columns)]));
-  return { header, blocks, backward, columns };
+  const cells = header.source.words.length * header.target.words.length, of = () => new Map(header.joint.measures.map(measure => [measure, take(cells)]));
+  const joint = header.joint && { ...header.joint, forward: of(), backward: of() };
+  return { header, blocks, backward, columns, joint };
 }

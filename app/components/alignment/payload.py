@@ -22,7 +22,7 @@ LABELS: tuple[str, ...] = (
     "title", "text_hint", "source", "target", "pair", "previous", "next", "view", "view_ribbon", "view_matrix",
     "unit", "unit_pieces", "unit_words", "layer", "head", "mean", "row", "row_produced", "row_read",
     "measure", "measure_weights", "measure_norms", "rule", "rule_argmax", "rule_threshold", "threshold",
-    "second", "second_none", "second_reverse", "second_axis", "method",
+    "second", "second_none", "second_reverse", "second_joint", "second_axis", "method", "rule_joint", "note_joint",
     "method_intersection", "method_union", "method_grow_diag", "method_grow_diag_final_and",
     "note_produced", "note_read", "note_norms", "note_argmax", "note_threshold", "note_reverse", "note_axis", "loading",
     "matrix", "matrix_hint", "ribbon", "ribbon_hint", "unpin", "unpin_hint",
@@ -68,6 +68,21 @@ class Backward:
     maps: Mapping[str, npt.NDArray[np.float32]]
 
 
+@dataclass(frozen=True)
+class Joint:
+    """Both directions at once, between words: for each measure the mean of `heads` [target word, source word] and the reverse
+    model's [source word, target word]. Each head is (layer, head or "mean", row); any other head stands for itself.
+
+    A link is where the mean of both is larger than `above`, or larger than `mutual` and the largest of both its words.
+    """
+
+    heads: Sequence[tuple[int, int | str, str]]
+    forward: Mapping[str, npt.NDArray[np.float32]]
+    backward: Mapping[str, npt.NDArray[np.float32]]
+    above: float
+    mutual: float
+
+
 Pair = tuple[int, int]
 
 
@@ -96,6 +111,7 @@ def pack(
     caption: Mapping[str, str],
     opened: tuple[str, int] | None = None,
     refused: str = "",
+    joint: Joint | None = None,
 ) -> bytes:
     """One message.
 
@@ -117,12 +133,14 @@ def pack(
         "pieces": {side: asdict(tokens) for side, tokens in pieces.items()},
         "layers": layers, "heads": heads - 1, "measures": list(weights), "blocks": [list(block) for block in blocks],
         "backward": None if backward is None else _described(backward),
+        "joint": None if joint is None else _together(joint),
         "gold": None if gold is None else _gold(gold), "diagonal": sorted(diagonal),
         "defaults": dict(defaults), "text": {label: text[label] for label in LABELS}, "caption": dict(caption),
         "refused": refused,
     }  # fmt: skip
     header["pair"] = identity(index, source.words, target.words)
     raw += [_bytes(maps) for maps in backward.maps.values()] if backward else []
+    raw += [_bytes(maps) for way in (joint.forward, joint.backward) for maps in way.values()] if joint else []
     return _envelope(header, raw)
 
 
@@ -147,6 +165,15 @@ def _gold(gold: Gold) -> dict[str, Any]:
 def _described(backward: Backward) -> dict[str, Any]:
     columns = next(iter(backward.maps.values())).shape[1]
     return {"name": backward.name, "measures": list(backward.maps), "columns": columns}
+
+
+def _together(joint: Joint) -> dict[str, Any]:
+    return {
+        "heads": [list(head) for head in joint.heads],
+        "measures": list(joint.forward),
+        "above": joint.above,
+        "mutual": joint.mutual,
+    }
 
 
 def identity(index: int, source: Sequence[str], target: Sequence[str]) -> str:

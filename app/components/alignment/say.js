@@ -53,7 +53,7 @@ export function notesOf({ header, state }) {
   return [
     state.row === "produced" ? text.note_produced : text.note_read,
     state.measure === "norms" ? text.note_norms : "",
-    state.threshold === null ? text.note_argmax : fill(text.note_threshold, { threshold: state.threshold }),
+    state.second === "joint" ? fill(text.note_joint, { name: header.backward.name, above: header.joint.above, mutual: header.joint.mutual }) : state.threshold === null ? text.note_argmax : fill(text.note_threshold, { threshold: state.threshold }),
     state.second === "reverse" ? fill(text.note_reverse, { name: header.backward.name }) : state.second === "axis" ? text.note_axis : "",
     silent.length ? fill(text.unknown_words, { words: silent.join(text.comma) }) : "",
   ].filter(Boolean);
@@ -71,8 +71,8 @@ export function scoresText({ header, shown, draft }) {
 
 export function captionOf(app) {
   const { header, state, draft } = app, { text, caption } = header;
-  const method = state.second === "none" ? "" : `${text.comma}${text[`method_${state.method.replaceAll("-", "_")}`]}`;
-  const rule = state.threshold === null ? text.rule_argmax : `${text.rule_threshold} ${state.threshold}`;
+  const joint = state.second === "joint", method = state.second === "none" || joint ? "" : `${text.comma}${text[`method_${state.method.replaceAll("-", "_")}`]}`;
+  const rule = joint ? text.rule_joint : state.threshold === null ? text.rule_argmax : `${text.rule_threshold} ${state.threshold}`;
   return [
     fill(text.caption_pair, { pair: header.index + 1, count: header.count, file: isolate(caption.file), model: caption.model, source: isolate(sentenceOf(header.source)), target: isolate(sentenceOf(header.target)) }),
     fill(text.caption_shown, { where: whereOf(header, state), path: pathOf(header, state), unit: text[`unit_${state.unit}`], measure: text[`measure_${state.measure}`] }),

@@ -2,7 +2,7 @@
 import { replaceAddress } from "./address.js";
 import { METHODS } from "./symmetrize.js";
 
-const CHOICES = { view: ["matrix", "ribbon"], unit: ["words", "pieces"], row: ["produced", "read"], second: ["none", "reverse", "axis"], method: METHODS };
+const CHOICES = { view: ["matrix", "ribbon"], unit: ["words", "pieces"], row: ["produced", "read"], second: ["none", "reverse", "joint", "axis"], method: METHODS };
 const FIRST = { view: "matrix", unit: "words", layer: 0, head: "mean", row: "produced", measure: "weights", threshold: null, second: "none", method: "grow-diag-final-and" };
 const NAMES = Object.keys(FIRST);
 
@@ -21,7 +21,7 @@ function valid(name, value, header) {
   if (name === "measure") return header.measures.includes(value) ? value : undefined;
   if (name === "layer") return isIndex(value, header.layers) ? Number(value) : undefined;
   if (name === "head") return value === "mean" ? value : isIndex(value, header.heads) ? Number(value) : undefined;
-  if (name === "second" && value === "reverse" && !header.backward) return undefined;
+  if (name === "second" && ((value === "reverse" && !header.backward) || (value === "joint" && !header.joint))) return undefined;
   return CHOICES[name].includes(value) ? value : undefined;
 }
 

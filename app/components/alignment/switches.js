@@ -10,16 +10,17 @@ export function switchesOf(app) {
   const one = (name, values, label = value => text[`${name}_${value}`], onPick = value => app.set({ [name]: value }), value = state[name]) =>
     choice({ ...fits, name, label: text[name], options: values.map(each => ({ value: each, label: label(each) })), value, onPick });
   const numbers = total => [...Array(total).keys()], counted = value => value === "mean" ? text.mean : String(value + 1);
+  const joint = state.second === "joint"; // which has a rule of its own
   return [
     one("layer", numbers(header.layers), counted),
     one("head", [...numbers(header.heads), "mean"], counted),
     one("row", ["produced", "read"]),
     header.measures.length > 1 && one("measure", header.measures),
     one("unit", ["words", "pieces"]),
-    one("rule", ["argmax", "threshold"], undefined, rule => app.set({ threshold: rule === "argmax" ? null : state.threshold ?? USUAL }), state.threshold === null ? "argmax" : "threshold"),
-    state.threshold !== null && slider(app),
-    one("second", ["none", ...(header.backward ? ["reverse"] : []), "axis"]),
-    state.second !== "none" && one("method", METHODS, value => text[`method_${value.replaceAll("-", "_")}`]),
+    !joint && one("rule", ["argmax", "threshold"], undefined, rule => app.set({ threshold: rule === "argmax" ? null : state.threshold ?? USUAL }), state.threshold === null ? "argmax" : "threshold"),
+    !joint && state.threshold !== null && slider(app),
+    one("second", ["none", ...(header.backward ? ["reverse"] : []), ...(header.joint ? ["joint"] : []), "axis"]),
+    !joint && state.second !== "none" && one("method", METHODS, value => text[`method_${value.replaceAll("-", "_")}`]),
   ];
 }
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from model.alignment.choices import default_with_reason
-from model.alignment.command.options import UsageError
-from model.alignment.corpus import BATCH_TOKENS, Settings, checked_choice
+from model.alignment.choices import default_choice, default_with_reason, threshold_of
+from model.alignment.command.options import ARGMAX, UsageError
+from model.alignment.corpus import BATCH_TOKENS, JOINT, Settings, checked_choice
 from model.alignment.extract import Choice
 from model.alignment.formats import Pair, Pairs, read_alignments, read_pairs
 from model.alignment.formats.links import Alignments
@@ -28,11 +28,12 @@ ON_CUDA = 16384  # tokens of a batch
 WINDOW = 256  # pairs that are sorted by length together, that one process takes at a time, and after which it can be gone on
 
 REASONS = {
-    "chosen": "which aligned best on gold links, says its card",
-    "exact": "which aligned best, says its card",
-    "guided": "which was guided by links in training, says its card",
-    "middle": "the mean of the middle layer, as its card names none",
+    "chosen": "chosen on gold lines, model card",
+    "exact": "aligned best, model card",
+    "guided": "guided by links in training, model card",
+    "middle": "the mean of the middle layer, as the model card names none",
 }
+AS_ASKED = "as asked"
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,10 @@ def prepare(options: argparse.Namespace, opened: ExitStack) -> Job:
     device = of_process(options.device)
     atlas = translator(options.model, device)
     reverse, method = _other_direction(options, atlas, device)
-    settings = Settings(_choice(options), options.measure, options.threshold, method, options.split_punctuation)
-    about = _about(atlas, reverse, settings)
+    choice = _choice(options)
+    threshold = _threshold(options, atlas, choice, method)
+    settings = Settings(choice, options.measure, threshold, method, options.split_punctuation)
+    about = _about(atlas, reverse, settings, rule_asked=options.threshold is not None)
     given = [Spooled(opened) if name == "-" else Path(name) for name in options.pairs]
     header = None if options.header is None else options.header == "yes"
     columns = None if options.columns is None else (_column(options.columns[0]), _column(options.columns[1]))
@@ -172,16 +175,29 @@ def _choice(options: argparse.Namespace) -> Choice | None:
     return Choice(options.layer, None if options.head == "mean" else int(options.head), options.row)
 
 
-def _about(atlas: Translator, reverse: Translator | None, settings: Settings) -> str:
-    """Where links come from, for the one who waits for them."""
-    choice, reason = (settings.choice, "as asked") if settings.choice else _default(atlas)
+def _threshold(options: argparse.Namespace, atlas: Translator, choice: Choice | None, method: str | None) -> float | None:
+    """As asked; else the one on the model's card, if links come from the head there."""
+    if options.threshold is None:
+        return threshold_of(atlas.card, default_choice(atlas), options.measure, method) if choice is None else None
+    return None if options.threshold == ARGMAX else float(options.threshold)
+
+
+def _about(atlas: Translator, reverse: Translator | None, settings: Settings, *, rule_asked: bool) -> str:
+    """Where links come from, for the one who waits for them: counted from 1 as on screen, and from 0 as the options count."""
+    choice, reason = (settings.choice, AS_ASKED) if settings.choice else _default(atlas)
     checked_choice(atlas, choice)
-    parts = [f"{'argmax' if settings.threshold is None else f'all above {settings.threshold:g}'} of {settings.measure}"]
-    parts.append(f"{_named(choice)} of {atlas.name} (from 0; {reason})")
-    if reverse is not None:
-        other, why = _default(reverse)
-        parts.append(f"{settings.symmetrize} with {_named(other)} of {reverse.name} ({why})")
-    return ", ".join(parts)
+    share = "norm" if settings.measure == "norms" else "weight"
+    if settings.symmetrize == JOINT:
+        rule, belongs = f"{share}s averaged with the reverse model's", False
+    elif settings.threshold is None:
+        rule, belongs = f"largest {share} of the row", False
+    else:
+        rule, belongs = f"{share} above {settings.threshold:g}", not rule_asked
+    said = f"{_named(choice, atlas)}, {rule} ({reason})" if belongs else f"{_named(choice, atlas)} ({reason}), {rule}"
+    if reverse is None:
+        return said
+    other, why = _default(reverse)
+    return f"{said}; {settings.symmetrize} with {_named(other, reverse)} ({why})"
 
 
 def _default(atlas: Translator) -> tuple[Choice, str]:
@@ -189,8 +205,9 @@ def _default(atlas: Translator) -> tuple[Choice, str]:
     return choice, REASONS[reason]
 
 
-def _named(choice: Choice) -> str:
-    return f"layer {choice.layer}, head {'mean' if choice.head is None else choice.head}, row {choice.row}"
+def _named(choice: Choice, atlas: Translator) -> str:
+    head, from_0 = ("mean of heads", "mean") if choice.head is None else (f"head {choice.head + 1}", choice.head)
+    return f"layer {choice.layer + 1} {head} of {atlas.name} (counted from 0: {choice.layer} {from_0}), {choice.row} row"
 
 
 def _column(name: str) -> int | str:

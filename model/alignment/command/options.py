@@ -11,6 +11,7 @@ from model.alignment.formats import PAIR_FORMATS
 PROGRAM = "python -m model.alignment"
 FORMATS = ("pharaoh", "naacl", "tsinghua", "tsv", "json", "npz", "html")
 LONGEST_THREADS = 1024
+ARGMAX = "argmax"
 
 EXIT_CODES = """\
 exit codes:
@@ -78,9 +79,19 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--head", help="from 0, or mean")
     group.add_argument("--row", choices=ROWS, help="the row that produces a word, or the one that reads it")
     group.add_argument("--measure", choices=MEASURES, default="weights", help="attention, or the length of what it carries")
-    group.add_argument("--threshold", type=float, help="link every source word above this share of a row, 0 to 1; default: "
-                       "the one with the largest")  # fmt: skip
+    group.add_argument("--threshold", type=_threshold, metavar="SHARE", help="link every source word above this share of a row, "
+                       "0 to 1; argmax: the one with the largest; default: of the card's own head in one direction the threshold "
+                       "on the card, else argmax")  # fmt: skip
     group.add_argument("--gold", metavar="FILE", help="links to measure against: prints AER, precision, recall, diagonal")
+
+
+def _threshold(written: str) -> float | str:
+    if written == ARGMAX:
+        return written
+    try:
+        return float(written)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{written!r}: needed is a number from 0, below 1, or {ARGMAX}") from None
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

@@ -12,11 +12,10 @@ from jaxtyping import Float, Int16
 from model.alignment import joint
 from model.alignment.choices import default_choice
 from model.alignment.confidence import NO_SCORES, Scores, scores
-from model.alignment.extract import ROWS, Choice, WordWeights
+from model.alignment.extract import ROWS, Choice, WordWeights, of_map
 from model.alignment.forced import MEASURES, Measure, Prepared, batches, forced, prepare
 from model.alignment.formats.problem import Message
 from model.alignment.missing import translate_missing as translate_missing
-from model.alignment.pharaoh import Link
 from model.alignment.symmetrize import METHODS, symmetrize
 from model.alignment.words import words
 from model.translator import Atlas, TextError, Translator
@@ -220,13 +219,13 @@ def _unaligned(atlas: Translator, index: int, pair: tuple[str, str], problem: Me
 def _aligned(index: int, pair: tuple[str, str], found: Found, back: Found | None, settings: Settings) -> Aligned:
     """One pair's links and scores."""
     between_words = found.map_[:, : found.sources]
-    links = _links(found, settings.threshold)
+    links = of_map(found.map_, found.sources, settings.threshold)
     if back is None or settings.symmetrize is None:
         weighted = [WeightedLink(i, j, float(between_words[j, i])) for i, j in links]
     else:
-        backward = {(i, j) for j, i in _links(back, settings.threshold)}
+        backward = {(i, j) for j, i in of_map(back.map_, back.sources, settings.threshold)}
         means = joint.mean(between_words, back.map_[:, : back.sources])
-        chosen = joint.links(means) if settings.symmetrize == JOINT else symmetrize(set(links), backward, settings.symmetrize)
+        chosen = joint.links(means) if settings.symmetrize == JOINT else symmetrize(links, backward, settings.symmetrize)
         weighted = [WeightedLink(i, j, float(means[j, i])) for i, j in chosen]
     return Aligned(
         index,
@@ -238,12 +237,3 @@ def _aligned(index: int, pair: tuple[str, str], found: Found, back: Found | None
         found.log_probability,
         found.best,
     )
-
-
-def _links(found: Found, threshold: float | None) -> list[Link]:
-    """(source, target) links of the chosen map: `extract.links`, or with a threshold `extract.links_above`."""
-    if threshold is not None:
-        rows, columns = (found.map_[:, : found.sources] > threshold).nonzero()
-        return list(zip(columns.tolist(), rows.tolist(), strict=True))
-    best = found.map_.argmax(axis=1).tolist()
-    return [(i, j) for j, i in enumerate(best) if i < found.sources and found.map_[j, i] > 0.0]

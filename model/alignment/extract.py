@@ -202,7 +202,7 @@ def links(weights: WordWeights, choice: Choice) -> set[Link]:
 
     No link where that is a special token, nor where all weights are 0.
     """
-    return _best(weights.at(choice), weights.sources)
+    return of_map(weights.at(choice).cpu().numpy(), weights.sources)
 
 
 def every_links(weights: WordWeights) -> dict[Choice, set[Link]]:
@@ -215,16 +215,19 @@ def links_above(weights: WordWeights, choice: Choice, *, threshold: float = 0.0,
 
     Special tokens are never linked, but count as the largest.
     """
-    map_ = weights.at(choice)
-    if map_.numel() == 0:
-        return set()
-    chosen = (map_ > threshold) & (map_ >= share * map_.amax(dim=-1, keepdim=True))
-    return {(int(i), int(j)) for j, i in chosen[:, : weights.sources].nonzero()}
+    return of_map(weights.at(choice).cpu().numpy(), weights.sources, threshold, share)
 
 
-def _best(map_: Float[Tensor, "target column"], sources: int) -> set[Link]:
-    if map_.numel() == 0:
+def of_map(
+    map_: Float[np.ndarray, "target column"], sources: int, threshold: float | None = None, share: float = 0.0
+) -> set[Link]:
+    """The links of one map, whose columns after `sources` are special tokens: `links`, or with a threshold `links_above`."""
+    if map_.size == 0:
         return set()
-    values = map_.cpu().numpy()  # its argmax takes the first of equals, everywhere
-    best, highest = values.argmax(axis=-1), values.max(axis=-1)
-    return {(int(i), j) for j, (i, weight) in enumerate(zip(best, highest, strict=True)) if weight > 0 and i < sources}
+    highest = map_.max(axis=-1, keepdims=True)
+    if threshold is None:
+        best = map_.argmax(axis=-1).tolist()  # the first of equals
+        return {(i, j) for j, i in enumerate(best) if i < sources and highest[j, 0] > 0.0}
+    chosen = (map_ > threshold) & (map_ >= share * highest)
+    rows, columns = chosen[:, :sources].nonzero()
+    return set(zip(columns.tolist(), rows.tolist(), strict=True))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from app import session
 from app.session import limits, studio_export, studio_reading, studio_rivals
@@ -86,6 +87,16 @@ def test_numbers_of_sentences_that_leap_are_read_in_no_time(study: Study) -> Non
     found = studio_reading.read(studio_reading.upload_of([table, far]), Reading(), "en-fr")
     assert found.total == 3
     assert found.gold_of(0) == GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0)}))
+
+
+def test_from_a_threshold_to_both_directions_and_back(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Joint has no threshold beside its own; whoever chooses it need not take the threshold away first."""
+    monkeypatch.setitem(st.session_state, "atlas_study", study)
+    study.use(replace(study.settings, threshold=0.2))
+    session.choose(symmetrize="joint")
+    assert (study.settings.symmetrize, study.settings.threshold) == ("joint", None)
+    session.choose(symmetrize=None)
+    assert study.settings.symmetrize is None
 
 
 def test_the_time_left_goes_by_the_pairs_of_this_run(study: Study) -> None:

@@ -179,10 +179,6 @@ class Study:
         """Tells apart what the links and scores of the results may be."""
         return self.links_version, self.done
 
-    def gold_rows(self) -> list[GoldLinks | None]:
-        """`gold_of` every pair."""
-        return [self.gold_of(index) for index in range(self.total)]
-
     def stale(self) -> bool:
         """Whether weights and scores are still those of an earlier choice, model or measure."""
         return bool(self.results) and (self.computed != self.settings or self.computed_by != self.model)

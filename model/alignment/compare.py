@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.alignment.heads import Gold
-from model.alignment.metrics import Counts, interval_of, per_sentence
+from model.alignment.metrics import Counts, interval_of
 from model.alignment.pharaoh import Link
 
 Side = Sequence[Set[Link] | None]
@@ -40,17 +39,8 @@ class Difference:
         return len(self.only_first) + len(self.only_second)
 
 
-def against_gold(side: Side, gold: Sequence[Gold | None]) -> Measured | None:
-    """How well a side agrees with gold, over the pairs for which both are there; None without any."""
-    both = [(links, truth) for links, truth in zip(side, gold, strict=False) if links is not None and truth is not None]
-    if not both:
-        return None
-    links, sure = [one for one, _ in both], [truth.sure for _, truth in both]
-    return measured(per_sentence(links, sure, [truth.possible for _, truth in both]))
-
-
 def measured(counts: np.ndarray) -> Measured | None:
-    """The same from the counts of each scored pair (`metrics.per_sentence`); None without any."""
+    """How well a side agrees with gold, from the counts of each pair that has both (`metrics.per_sentence`); None without any."""
     if len(counts) == 0:
         return None
     samples = max(200, min(2000, _DRAWN // len(counts)))

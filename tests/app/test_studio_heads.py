@@ -155,7 +155,7 @@ def test_a_file_of_links_is_compared_and_its_name_is_text(open_app: OpenApp) -> 
     html = said(app)
     assert "&lt;b&gt;_links_&lt;/b&gt;.align" in html
     assert "<b>_links_</b>" not in html
-    assert "problems" in html
+    assert "Problems in" in html
 
 
 def test_it_speaks_chinese(open_app: OpenApp) -> None:

@@ -1,9 +1,10 @@
 """What can be said of a pair before any work: that it may be no translation, or in other languages than the model's."""
 
 import math
+import re
 from collections.abc import Sequence
 
-from app.session.common_words import may_be
+from app.session.common_words import READ, may_be
 from app.session.loading import known_words, languages
 from model.alignment import words
 from model.alignment.formats import Entry
@@ -12,6 +13,8 @@ FLAGS = ("empty", "source_language", "target_language", "copy", "ratio", "proble
 
 UNUSUAL = math.log(2.1)  # how far the ratio of lengths may be from the usual one
 FEW = 3  # words by which a side must be longer as well: of two words against one nothing is said
+_LATIN = re.compile("[A-Za-zªº\u00c0-\u024f\u1e00-\u1eff\uff21-\uff5a\ufb00-\ufb06]")
+_KANA_OR_HANGUL = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]")
 CHINESE = 1.5  # Chinese characters and marks for each word of English
 
 
@@ -23,15 +26,28 @@ def flags_of(entries: Sequence[Entry], name: str, *, alone: bool = False) -> lis
     return [frozenset(_flags(entry, source, target, usual, alone=alone, closed=closed)) for entry in entries]
 
 
+def _may_be(written: str, language: str) -> bool:
+    """Whether a side may be in this language, by its words and by its script."""
+    return may_be(written, language) and _script_fits(written[:READ], language)
+
+
+def _script_fits(written: str, language: str) -> bool:
+    """Whether most letters are Latin where the language has these; or none is Japanese or Korean where it is Chinese."""
+    if language == "zh":
+        return _KANA_OR_HANGUL.search(written) is None
+    letters = sum(map(str.isalpha, written))
+    return 2 * len(_LATIN.findall(written)) >= letters
+
+
 def _flags(entry: Entry, source: str, target: str, usual: float, *, alone: bool, closed: bool) -> list[str]:
-    if not entry.source or not (entry.target or alone):
+    if not entry.source.strip() or not (entry.target.strip() or alone):
         return ["empty"]
     found = []
-    if not closed and not may_be(entry.source, source):
+    if not closed and not _may_be(entry.source, source):
         found.append("source_language")
     if alone or closed:
         return found
-    if not may_be(entry.target, target):
+    if not _may_be(entry.target, target):
         found.append("target_language")
     if entry.source == entry.target and any(map(str.isalpha, entry.source)):
         found.append("copy")

@@ -59,7 +59,7 @@ def layout(
 ) -> Layout:
     """The meaning of the columns, from the first rows and what was asked for; raises FormatError for a column not there."""
     first = rows[0] if rows else []
-    headed = is_header(first) if header is None else header
+    headed = is_header(first) and not _stands_again(rows) if header is None else header
     titles = [cell.strip() for cell in (first if headed else names_given)]
     body = rows[1:] if headed else rows
     width = max([len(titles), *map(len, body)], default=0)
@@ -77,6 +77,13 @@ def layout(
     if links in chosen:
         links = None
     return Layout(chosen, headed, tuple(titles), (found[chosen[0]], found[chosen[1]]) if width else ("", ""), links, sure)
+
+
+def _stands_again(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a language that the first row names stands below it as well: a column of codes, and no header."""
+    first, *others = rows
+    named = [index for index, cell in enumerate(first) if names.language_in(cell)]
+    return any(row != first and index < len(row) and row[index] == first[index] for row in others for index in named)
 
 
 def _index(column: Column, titles: Sequence[str], width: int, file: str) -> int:

@@ -38,6 +38,8 @@ def format_of(file: File, first: Sequence[str]) -> tuple[str, bool]:
         return "anki", True
     if tables.separator_line(first[0] if first else "")[1]:
         return "csv", True
+    if filled and filled[0].startswith("WEBVTT"):
+        return "srt", True
     if any(map(_TIMES.match, filled)) and (file.suffix == "srt" or filled[0].strip().isdecimal()):
         return "srt", True
     return _lines_or_table(file.suffix, filled)

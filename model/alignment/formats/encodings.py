@@ -124,6 +124,7 @@ _NOT_ASCII = re.compile("[^\\x00-\\x7f]")
 _WESTERN = "éèêëàâäåáãæçùûüúîïíìôöóòõøœñßÿýÉÈÊËÀÂÄÁÅÃÆÇÙÛÜÚÎÏÍÔÖÓÒØŒÑ«»‘’“”–—…€°·•¿¡©®™£§½¼²³ºª×\xa0\xad†š"
 _WESTERN_BYTES = _WESTERN.encode("windows-1252")
 _RUN = re.compile(rb"[\x80-\xff]{3,}")
+_UTF8_AMONG = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2\x80[\x80-\xbf]")  # letters with accents and punctuation
 
 
 def _look_for_utf8(blocks: Iterable[bytes]) -> tuple[int, int, int, int]:
@@ -177,6 +178,8 @@ def _eight_bit(blocks: Iterable[bytes], start: bytes) -> Encoding:
     latin = western >= 0.8 * high and not undefined
     if chinese and (not latin or runs > 0.5 * high):
         return Encoding(("gb18030", "windows-1252"), sure=common >= 3 and (not latin or runs > 0.5 * high))
+    if latin and _UTF8_AMONG.search(start):  # two files of different encodings were put together
+        return Encoding(("windows-1252", "utf-8", "gb18030"), sure=False)
     if latin:
         return Encoding(("windows-1252", "gb18030"), sure=not chinese and runs < 0.3 * high)
     return Encoding(_guesses(start, gb_possible=bad < 0.1 * (common + other)), sure=False)

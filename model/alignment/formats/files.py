@@ -10,6 +10,7 @@ from model.alignment.formats.pairs import Limits
 from model.alignment.formats.problem import FormatError
 
 BLOCK = 1 << 16  # bytes read at once
+_NOTHING = b" \t\r\n\0\xef\xbb\xbf\xfe\xff"  # white space, in UTF-16 as well, and byte order marks
 
 # First bytes of what people take for text, and what to do with it.
 _UNPACK, _SAVE = "unpack it first", "save it as text, CSV, TMX or JSON"
@@ -110,7 +111,8 @@ def files_of(given: Given | Sequence[Given], limits: Limits) -> list[File]:
         size = file.size
         if limits.bytes is not None and size > limits.bytes:
             raise FormatError.of("too_large", file=file.name, given=size, limit=limits.bytes)
-        if not size:
+        blank = len(files) == 1 and size <= len(file.start) and not file.start.strip(_NOTHING)
+        if not size or blank:  # of two files one may be blank lines, in step with the other
             raise FormatError.of("empty_file", file=file.name)
         for magic, kind, advice in _KINDS:
             if file.start.startswith(magic):

@@ -62,9 +62,9 @@ def holds_links(file: File) -> bool:
 
 
 def _is_of_links(line: str) -> bool:
-    """Whether a line holds links, or did so before it was damaged."""
-    items = line.split()
-    return bool(_ROW.fullmatch(line)) or 2 * sum(_LINK.fullmatch(item) is not None for item in items) >= len(items)
+    """Whether a line holds links, or did so before it was damaged; a table that has a column of links begins with text."""
+    found = [_LINK.fullmatch(item) is not None for item in line.split()]
+    return bool(_ROW.fullmatch(line)) or (found[0] and 2 * sum(found) >= len(found))
 
 
 def _links(name: str, sample: Iterable[tuple[int, str]]) -> int:

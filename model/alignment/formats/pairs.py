@@ -91,12 +91,17 @@ class Pairs:
 
     @property
     def in_step(self) -> Iterator[Pair]:
-        """`rows` with an empty pair for every line that was left out, so that row i stays line i of files with a line a pair."""
+        """`rows` with an empty pair for every line that was left out, so that row i stays line i of files with a line a pair.
+
+        Lines left out behind the last pair are among them.
+        """
         line = 1 + self.header
         for entry in self.entries:
             yield from (Pair("", "") for _ in range(line, entry.line))
             yield Pair(entry.source, entry.target)
             line = entry.line + 1
+        if self.format != "lines":  # of two files lines are left out behind the last only where they are blank
+            yield from (Pair("", "") for _ in range(line, self.problems.last_line + 1))
 
 
 def one_line(text: str) -> str:

@@ -192,6 +192,7 @@ class Problems(list[Problem]):
     def __init__(self, problems: Iterable[Problem] = ()) -> None:
         super().__init__(problems)
         self.found = 0
+        self.last_line = 0  # the last line of the file with a problem
 
     def again(self, file: str = "") -> "Reading":
         """Where one reading from the beginning notes what it finds; `file` is told of problems that name none."""
@@ -221,6 +222,7 @@ class Reading(list[Problem]):
     def append(self, problem: Problem) -> None:
         problem = problem.of_file(self.file)
         self.place += 1
+        self.problems.last_line = max(self.problems.last_line, problem.line or 0)
         if self.place > self.problems.found:
             self.problems.note(problem)
 

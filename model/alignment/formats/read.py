@@ -19,6 +19,7 @@ from model.alignment.formats.xml import read_tmx, read_xliff
 
 Two = tuple[str, str]
 
+_SINGLE = ("tmx", "xliff", "json", "jsonl", "anki", "bars")  # both sides in one file
 _TMX_LANGUAGE = re.compile(r"<tuv\b[^<>]*?\blang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
 _TMX_SOURCE = re.compile(r"<(?:header|tu)\b[^<>]*?\bsrclang\s*=\s*[\"']([^\"'<>]{1,40})", re.IGNORECASE)
 _XLIFF_LANGUAGE = re.compile(r"\b(?:source-language|target-language|srcLang|trgLang)\s*=\s*[\"']([^\"'<>]{1,40})")
@@ -116,13 +117,24 @@ def _two(files: tuple[File, File], format: str | None, request: Request, problem
     found = request.encoding_of(files[0]), request.encoding_of(files[1])
     if format is None and (links := next(filter(holds_links, files), None)):
         raise FormatError.of("links_alone", file=links.name)
-    kinds = {detection.format_of(file, lines.sample(file, one.name))[0] for file, one in zip(files, found, strict=True)}
-    single = kinds & {"tmx", "xliff", "json", "jsonl", "anki"} if format is None else {format} - {"lines", "srt"}
-    if single:
-        raise FormatError.of("two_of_one", file=files[0].name, format=min(single), given=2)
+    samples = [lines.sample(file, one.name) for file, one in zip(files, found, strict=True)]
+    each = [detection.format_of(file, first)[0] for file, first in zip(files, samples, strict=True)]
+    kinds = set(each)
+    for file, kind, first in zip(files, each, samples, strict=True):
+        found_both = kind in _SINGLE or (kind == "tsv" and _has_tabs(first))
+        if found_both if format is None else format not in ("lines", "srt"):
+            raise FormatError.of("two_of_one", file=file.name, format=format or kind, given=2)
+    if format is None and "srt" in kinds and kinds != {"srt"}:
+        raise FormatError.of("one_of_two", file=files[each.index("srt")].name, format="srt")
     if format == "srt" or (format is None and kinds == {"srt"}):
         return _subtitles(files, found, request)
     return _lines(files, found, request, problems)
+
+
+def _has_tabs(first: Sequence[str]) -> bool:
+    """Whether most lines are rows of a table; a file of one column may be called .tsv as well."""
+    filled = [line for line in first if line.strip()]
+    return 2 * sum("\t" in line for line in filled) > len(filled)
 
 
 def _lines(files: tuple[File, File], found: tuple[Encoding, Encoding], request: Request, problems: Problems) -> Pairs:

@@ -26,6 +26,7 @@ _LONGEST = 200  # characters of a line with a number or times
 _TIMES = re.compile(r"[0-9][:.,][0-9A-Za-z ]{1,9}[^\n]{0,20}-[- ] *>")
 _NUMBER = re.compile(r"\s{0,9}-?[0-9]{1,9}(?:\.[0-9]{0,9})?\s{0,9}")
 _TAG = re.compile(r"</?(?:[ibus]|em|strong|font|ruby|rt|rp|c|v|span)(?:[\s.][^<>]*)?>|\{\\[^{}]*\}|\{/?[ibus]\}", re.IGNORECASE)
+_WEB_HEAD = re.compile(r"\AWEBVTT[^\r\n]*")  # the first line of subtitles for the web, which are written alike
 _LINE_BREAK = re.compile(r"<br ?/?>|\\[Nn]", re.IGNORECASE)
 
 
@@ -77,7 +78,7 @@ def read_srt(
 def read_cues(text: str, problems: list[Problem], name: str = "") -> list[Cue]:
     """The cues of a file in the order of their times; damaged ones are added to `problems`."""
     cues = []
-    for line, block in _blocks(re.split(r"\r\n|\n|\r", text)):
+    for line, block in _blocks(re.split(r"\r\n|\n|\r", _WEB_HEAD.sub("", text))):
         cue = _cue(line, block)
         if isinstance(cue, Cue):
             cues.append(cue)

@@ -112,7 +112,7 @@ def test_what_a_line_of_bars_lacks_is_told() -> None:
     pairs, _ = read(*GOOD["bars"].files)
     assert told(pairs) == [("no_bars", 4), ("empty_target", 5)]
     assert "left out" in pairs.problems[0].message
-    assert list(pairs.in_step) == [*GOOD["bars"].rows]
+    assert list(pairs.in_step) == [*GOOD["bars"].rows, ("", ""), ("", "")]  # as many rows as lines
     pairs = read_pairs(pasted("a ||| b ||| 0.5 1e-3 ||| 0-0 ||| 2\n"))
     assert [(entry.target, entry.links, entry.note) for entry in pairs.entries] == [("b", "0-0", "0.5 1e-3 · 2")]
     pairs = read_pairs(pasted("a b ||| c ||| 0-0 1p0\n\nd ||| e ||| f\ng ||| h\n"))
@@ -215,3 +215,41 @@ def test_packed_subfolders_and_three_languages() -> None:
     assert (rows, pairs.languages) == ([("Hello", "Hallo")], ("en", "de"))
     assert told(pairs) == [("several_in_zip", None)]
     assert "other/Small.en, other/Small.fr" in pairs.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ([("g.align", b"0-0 1-1\n\n2p1\n")], "links_alone"),
+        ([("x.tsv", b"Hello\tBonjour\nTea\tThe\n"), ("g.align", b"0-0 1-x\n0-0\n")], "links_alone"),
+        ([("x.tsv", b"Hello\tBonjour\n"), ("y.tsv", b"Tea\tThe\n")], "two_of_one"),
+        ([("x.txt", b"Hello ||| Bonjour\n"), ("y.txt", b"Tea ||| The\n")], "two_of_one"),
+        ([("a.srt", b"1\n00:00:01,000 --> 00:00:02,000\nHello\n"), ("b.txt", b"Bonjour\n")], "one_of_two"),
+        ([("a.vtt", b"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nHello\n")], "one_of_two"),
+        ([("a.csv", b"\xef\xbb\xbf\r\n \r\n")], "empty_file"),
+        ([("a.en", b"Hello\n"), ("a.fr", b"")], "empty_file"),
+    ],
+)
+def test_files_that_cannot_be_pairs_are_refused_by_what_they_hold(files: list[tuple[str, bytes]], code: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read_pairs([Named(name, content) for name, content in files])
+    assert caught.value.problem.message.code == code
+
+
+def test_subtitles_for_the_web_are_read() -> None:
+    english = b"WEBVTT - a title\n\n00:00:01.000 --> 00:00:02.000 align:start\nHello\n"
+    french = b"WEBVTT\n\nNOTE x\n\n00:00:01.000 --> 00:00:02.000\nBonjour\n"
+    pairs = read_pairs([Named("a.en.vtt", english), Named("a.fr.vtt", french)])
+    assert list(pairs.rows) == [("Hello", "Bonjour")]
+
+
+def test_a_column_of_codes_is_no_header() -> None:
+    rows = b"1,en,Hello,Bonjour,fr,0.9,http://x\n2,en,Tea please,The,fr,0.8,http://y\n"
+    pairs = read_pairs(Named("x.csv", rows))
+    assert (pairs.header, list(pairs.rows)) == (False, [("Hello", "Bonjour"), ("Tea please", "The")])
+
+
+def test_two_encodings_in_one_file_are_doubted() -> None:
+    pairs = read_pairs(Named("x.tsv", b"a\t" + "d\u00e9j\u00e0 vu\n".encode("latin-1") + "b\tth\u00e9\n".encode()))
+    assert not pairs.sure
+    assert {"windows-1252", "utf-8"} <= set(pairs.encodings)

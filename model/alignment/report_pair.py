@@ -14,15 +14,6 @@ Labels = Mapping[str, str]
 # How a link stands to the gold, told by a sign as well as by its line below: nobody needs the colour.
 MARKS = {"found_sure": "✓", "found_possible": "(✓)", "extra": "+", "missed": "−", "unfound_possible": "○"}
 COLOURS = 8
-SCORES = (
-    "confidence",
-    "coverage",
-    "absentmindedness_rows",
-    "absentmindedness_columns",
-    "entropy",
-    "length_ratio",
-    "log_probability",
-)
 
 
 def section(aligned: Aligned, gold: GoldLinks | None, labels: Labels, told: Callable[[Message], str]) -> str:
@@ -126,7 +117,7 @@ def kind_of(link: Link, found: bool, gold: GoldLinks) -> str:
 
 
 def _scores(aligned: Aligned, gold: GoldLinks | None, labels: Labels) -> str:
-    values = {key: number(value) for key, value in scores_of(aligned).items() if key in SCORES}
+    values = {key: number(value) for key, value in scores_of(aligned).items() if key != "confidence_percent"}
     if math.isfinite(aligned.scores.confidence_percent):
         values["confidence"] += f" ({number(aligned.scores.confidence_percent, 1)} %)"
     if counts := counts_of(aligned, gold):

@@ -94,7 +94,7 @@ def test_counts_are_read_as_whole_numbers(browser: BrowserContext) -> None:
     page = standalone.visit(browser, chart(series=(counts, Series("second", SECOND))), component=curves, query={"try.point": 1})
     expect(get(page, "live")).to_have_text("token 2024-05-06: counts 20,000,000; second 0.2500")
     page.get_by_test_id("curves").get_by_test_id("table").locator("summary").click()
-    assert get(page, "table").locator("tbody tr").nth(2).inner_text().split("\t")[1].strip() == "3.00e+12"
+    assert get(page, "table").locator("tbody tr").nth(2).inner_text().split("\t")[1].strip() == "3.00\u00a0×\u00a010¹²"
 
 
 def test_decades_and_named_places_are_drawn_where_they_are(browser: BrowserContext) -> None:

@@ -42,8 +42,7 @@ class ThreeAttentions extends Drawn {
     this.panels = attentions.map(attention => new Panel(this, attention));
     this.grid = element("div", { class: "three" }, ...this.panels.map(panel => panel.node));
     this.root.replaceChildren(element("div", { class: "card" }, this.controls, this.scale, this.live, this.exports(text)), this.grid);
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", this.words.name);
+    this.asGroup(this.words.name);
     writeState(this.state);
   }
 

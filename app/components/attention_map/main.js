@@ -40,8 +40,7 @@ class AttentionMap extends Drawn {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": header.view === "linked" ? null : text.matrix_hint });
     this.view = header.view === "linked" ? new LinkedView(this) : new HeadsView(this);
     this.root.replaceChildren(this.view.node, this.tooltip);
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", text.matrix);
+    this.asGroup(text.matrix);
     writeState(header, this.state);
   }
 

@@ -18,8 +18,7 @@ export class MatrixPanel {
       onPress: (x, y) => app.fix(hitMatrix(this.geometry, this.opened.axes, x, y, this.stage.view), { from: this.stage.frame }),
     });
     const { text } = app.payload.header, { frame } = this.stage;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": text.matrix, "aria-description": text.matrix_hint })) frame.setAttribute(name, value);
-    frame.onkeydown = event => this.key(event);
+    this.stage.keyboard(text.matrix, text.matrix_hint, event => this.key(event));
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true", "data-testid": "scale" });
     this.node = element("div", { class: "matrix-panel" }, frame, this.scale);
   }

@@ -27,13 +27,11 @@ class Bars extends Drawn {
       onLeave: () => this.point(null),
     });
     const { frame } = this.stage;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": title, "aria-description": text.keys })) frame.setAttribute(name, value);
-    frame.onkeydown = event => this.key(event);
+    this.stage.keyboard(title, text.keys, event => this.key(event));
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })));
     this.root.replaceChildren(element("section", { class: "card" }, frame, this.live, this.twin(), exports));
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", title);
+    this.asGroup(title);
   }
 
   get focus() { return this.pointed ?? this.cursor; }
@@ -81,8 +79,7 @@ class Bars extends Drawn {
 
   paint() {
     this.stage.paint(this.theme);
-    const said = this.say();
-    if (this.live.textContent !== said) this.live.textContent = said;
+    this.speak(this.say());
     this.root.dataset.painted = ++this.painted;
   }
 

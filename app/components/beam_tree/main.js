@@ -44,8 +44,7 @@ class BeamTree extends Drawn {
       onPress: (x, y) => { const found = hit(this.at, x + this.stage.view.x, y + this.stage.view.y); if (found !== null) this.choose(found); },
     });
     const { frame } = this.stage;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": text.title, "aria-description": text.keys })) frame.setAttribute(name, value);
-    frame.onkeydown = event => this.key(event);
+    this.stage.keyboard(text.title, text.keys, event => this.key(event));
     this.strip = new Stage({ name: "tree-looks", onDraw: surface => drawLooks(surface, this.theme, this.header, this.at, this.focus) });
     this.strip.frame.setAttribute("aria-hidden", "true");
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true" });
@@ -54,8 +53,7 @@ class BeamTree extends Drawn {
     const ask = element("div", { class: "controls" }, button({ name: "go", label: text.go, onPick: () => this.take() }), nodes.some(node => node.fate === "given") ? button({ name: "back", label: text.back, onPick: () => this.send("branch", { ids: [] }) }) : "");
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
     this.root.replaceChildren(element("section", { class: "card" }, frame, this.live, ask, this.strip.frame, this.scale, element("p", { class: "hint" }, text.keys), this.twin.details, exports));
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", text.title);
+    this.asGroup(text.title);
   }
 
   get focus() { return this.pointed ?? this.chosen; }
@@ -137,8 +135,7 @@ class BeamTree extends Drawn {
   paint() {
     this.stage.paint(this.theme);
     this.strip.paint(this.theme);
-    const said = this.say();
-    if (this.live.textContent !== said) this.live.textContent = said;
+    this.speak(this.say());
     this.root.dataset.node = this.chosen;
     this.root.dataset.painted = ++this.painted;
   }

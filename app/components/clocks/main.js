@@ -60,8 +60,7 @@ class Clocks extends Drawn {
     this.root.replaceChildren(element("section", { class: "card" }, this.controls, this.tokens, element("div", { class: "sliders" }, ...Object.values(this.sliders).map(({ label }) => label)),
       this.numbers, this.note, heading("dials"), clocks.frame, this.typed, heading("waves"), line.frame, this.recorded, this.live, this.panel,
       this.path, this.table.details, exports));
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", text.title);
+    this.asGroup(text.title);
     Object.assign(this, { clocks, line });
   }
 

@@ -41,15 +41,13 @@ class Curves extends Drawn {
       onLeave: () => this.over(null),
       onPress: x => this.choose(hit(this.geometry, x)),
     });
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": chart.title, "aria-description": text.keys })) this.stage.frame.setAttribute(name, value);
-    this.stage.frame.onkeydown = event => this.key(event);
+    this.stage.keyboard(chart.title, text.keys, event => this.key(event));
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.table = new TableTwin(text);
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => this.link()));
     const path = element("code", { class: "path", dir: "ltr" }, chart.path);
     this.root.replaceChildren(element("section", { class: "card" }, element("h4", { "data-testid": "title" }, chart.title), this.stage.frame, this.live, path, this.table.details, exports));
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", chart.title);
+    this.asGroup(chart.title);
   }
 
   get shown() { return this.hover ?? this.point ?? null; }

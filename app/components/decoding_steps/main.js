@@ -51,15 +51,13 @@ class DecodingSteps extends Drawn {
       onPress: (x, y) => this.press(hit(this.at, this.header, this.step, x + this.stage.view.x, y + this.stage.view.y)),
     });
     const { frame } = this.stage;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": text.title, "aria-description": text.keys })) frame.setAttribute(name, value);
-    frame.onkeydown = event => this.key(event);
+    this.stage.keyboard(text.title, text.keys, event => this.key(event));
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true" });
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
     this.twin = new Twin(text);
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
     this.root.replaceChildren(element("section", { class: "card" }, slide, frame, this.scale, this.live, this.typing(text), element("p", { class: "hint" }, text.keys), this.twin.details, exports));
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", text.title);
+    this.asGroup(text.title);
   }
 
   typing(text) {
@@ -182,8 +180,7 @@ class DecodingSteps extends Drawn {
     this.stage.paint(this.theme);
     this.slider.value = String(this.step + 1);
     this.number.textContent = `${this.step + 1} / ${this.header.moments.length}`;
-    const said = this.say();
-    if (this.live.textContent !== said) this.live.textContent = said;
+    this.speak(this.say());
     this.twin.show(this.header, this.step);
     this.root.dataset.step = this.step;
     this.root.dataset.painted = ++this.painted;

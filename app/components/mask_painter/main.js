@@ -47,8 +47,7 @@ class MaskPainter extends Drawn {
       onPoint: (x, y) => this.point(hitLines(this.lineGeometry, this.mask.size, x, y, this.lines.view)), onLeave: () => this.point(null),
       onPress: (x, y) => { const at = hitLines(this.lineGeometry, this.mask.size, x, y, this.lines.view); if (at?.row !== undefined && at?.row !== null) this.stand({ row: at.row, col: this.cursor?.col ?? 0 }); },
     });
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": text.lines, "aria-description": text.lines_hint })) this.lines.frame.setAttribute(name, value);
-    this.lines.frame.onkeydown = event => this.lineKey(event);
+    this.lines.keyboard(text.lines, text.lines_hint, event => this.lineKey(event));
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.matrix_hint });
     this.table = new TableTwin(text);
     const figure = (stage, title) => element("figure", { class: "view" }, element("figcaption", {}, title), stage.frame);
@@ -57,8 +56,7 @@ class MaskPainter extends Drawn {
     const legend = element("p", { class: "legend" }, element("i", { class: "swatch on", "aria-hidden": "true" }), text.legend_allowed, element("i", { class: "swatch off", "aria-hidden": "true" }), text.legend_hidden);
     this.root.replaceChildren(element("section", { class: "card" }, this.controls,
       element("div", { class: "views" }, figure(this.painter.stage, text.matrix), figure(this.lines, text.lines)), legend, ...clipped, this.live, this.table.details, exports));
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", text.title);
+    this.asGroup(text.title);
   }
 
   get look() { return { text: this.header.text, notation: this.notation, cursor: this.hover ?? this.cursor }; }

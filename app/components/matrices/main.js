@@ -38,8 +38,7 @@ class Matrices extends Drawn {
       this.view = new SceneView(this);
       this.root.replaceChildren(this.view.node, this.tooltip);
     }
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", header.text.steps);
+    this.asGroup(header.text.steps);
     if (!elsewhere) writeChosen(header, this.chosen);
   }
 

@@ -21,8 +21,7 @@ export class MatrixPanel {
       onPress: (x, y) => { const cell = hitGrid(this.geometry, this.matrix, x, y, this.stage.view); if (cell) app.press(this.matrix, cell); },
     });
     const { frame } = this.stage;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": this.name(), "aria-description": text.matrix_hint })) frame.setAttribute(name, value);
-    frame.onkeydown = event => this.key(event);
+    this.stage.keyboard(this.name(), text.matrix_hint, event => this.key(event));
     this.title = element("figcaption", {}, element("b", {}, matrix.title), element("span", { class: "size" }, this.size()));
     this.node = element("figure", { class: "matrix" }, frame, this.title);
     this.marks = {};

@@ -44,6 +44,17 @@ export class Drawn {
   /** The width inside the card's margins, which are smaller on a phone. */
   get inner() { return Math.max(220, this.width - (this.width < 640 ? 26 : 42)); }
 
+  /** One group for screen readers, under this name. */
+  asGroup(label) {
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", label);
+  }
+
+  /** Say it once: a live region is read again whenever it is set. */
+  speak(said) {
+    if (this.live.textContent !== said) this.live.textContent = said;
+  }
+
   write() {} // most have something to write
 
   close() {

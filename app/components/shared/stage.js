@@ -14,6 +14,12 @@ export class Stage {
     this.canvas.onclick = event => onPress?.(...this.at(event), event);
   }
 
+  /** Reached with Tab and walked through with keys: what it is called, which keys there are, what they do. */
+  keyboard(label, keys, onKey) {
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": label, "aria-description": keys })) this.frame.setAttribute(name, value);
+    this.frame.onkeydown = onKey;
+  }
+
   /** Where an event happened, in the canvas. */
   at(event) {
     const box = this.canvas.getBoundingClientRect();

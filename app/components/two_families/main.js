@@ -54,15 +54,13 @@ class TwoFamilies extends Drawn {
       onPress: (x, y) => { this.cursor = hit(this.at, x + this.stage.view.x, y + this.stage.view.y); this.paint(); },
     });
     const { frame } = this.stage;
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": text.title, "aria-description": text.keys })) frame.setAttribute(name, value);
-    frame.onkeydown = event => this.key(event);
+    this.stage.keyboard(text.title, text.keys, event => this.key(event));
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true" });
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
     const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
     const slide = element("div", { class: "controls slide" }, walk("previous", -1), element("label", { class: "control word" }, element("span", { class: "name" }, text.word), this.slider, this.number), walk("next", 1));
     this.root.replaceChildren(element("section", { class: "card" }, slide, this.controls, frame, this.scale, this.live, element("p", { class: "hint" }, text.keys), twinOf(this.header), exports));
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", text.title);
+    this.asGroup(text.title);
   }
 
   get focus() { return this.pointed ?? this.cursor; }
@@ -168,7 +166,7 @@ class TwoFamilies extends Drawn {
     this.slider.setAttribute("aria-valuetext", String(this.look.word + 1));
     this.number.textContent = `${this.look.word + 1} / ${this.steps}`;
     const said = this.header.panels.map((panel, index) => this.describe(panel, index)).join("\n");
-    if (this.live.textContent !== said) this.live.textContent = said;
+    this.speak(said);
     this.root.dataset.word = this.look.word;
     this.root.dataset.painted = ++this.painted;
   }

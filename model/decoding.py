@@ -156,7 +156,6 @@ def sample_steps(
     source: Int[Tensor, "batch source"],
     sampling: Sampling,
     seed: int,
-    source_mask: Bool[Tensor, "batch source"] | None = None,
     limit: int | None = None,
     cached: bool = True,
     prefix: Sequence[int] = (),
@@ -167,7 +166,7 @@ def sample_steps(
         next(drawn)
     return steps_of(
         model, source, lambda logits: take(distribution(logits, sampling), next(drawn).to(logits.device)),
-        source_mask=source_mask, limit=limit, cached=cached, prefix=prefix,
+        limit=limit, cached=cached, prefix=prefix,
     )  # fmt: skip
 
 
@@ -177,11 +176,10 @@ def greedy(
     source_mask: Bool[Tensor, "batch source"] | None = None,
     limit: int | None = None,
     cached: bool = True,
-    prefix: Sequence[int] = (),
     memory: Float[Tensor, "batch source d_model"] | None = None,
 ) -> list[Hypothesis]:
     """The greedy output of every sentence of the batch."""
-    return finished(greedy_steps(model, source, source_mask, limit, cached, prefix, memory), model.config.end)
+    return finished(greedy_steps(model, source, source_mask, limit, cached, memory=memory), model.config.end)
 
 
 def finished(steps: Iterable[Step], end: int) -> list[Hypothesis]:

@@ -122,10 +122,10 @@ def maps(kind: str, names: dict[str, str], sentence: str) -> None:
     html.table(
         {
             text("toy_variants.variant"): "word name",
-            text("toy_variants.head"): "word",
+            text("toy_variants.head"): "word name",
             text("toy_variants.partners"): "number",
             text("toy_variants.loss_pair"): "number",
-            text("toy_variants.written"): "word",
+            text("toy_variants.written"): "word name",
         },
         [_found(html.Ours(names[name]), head) for name, head in found.items()],
         text("toy_variants.maps_caption", target=pair.target),

@@ -58,7 +58,7 @@ def sizes(atlas: Atlas) -> None:
         rows.append((text(f"training.saved_{name}"), *(f"{value:,}" for value in (found.tied, found.untied, found.saved))))
     html.table(
         {
-            text("training.saved_model"): "word",
+            text("training.saved_model"): "word name",
             text("training.saved_tied"): "number",
             text("training.saved_untied"): "number",
             text("training.saved_saved"): "number",

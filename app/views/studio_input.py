@@ -17,6 +17,7 @@ def show() -> None:
     """Draw the ways in; folded away once something is there."""
     found = session.study()
     if found is None:
+        _linked()
         _refusal()
         _samples()
         _ways()
@@ -25,6 +26,13 @@ def show() -> None:
             _refusal()
             _ways()
             _samples()
+
+
+def _linked() -> None:
+    """A link names a pair of a file that it does not carry."""
+    asked = st.query_params.get("pair", "")
+    if asked.isascii() and asked.isdigit() and len(asked) < 10:
+        html.notice("info", "studio.linked", number=html.Ours(f"{int(asked) + 1:,}"))
 
 
 def _ways() -> None:

@@ -191,7 +191,7 @@ def test_a_model_is_chosen_by_the_languages_of_the_pairs(open_app: OpenApp) -> N
     app.selectbox(key="studio_model").set_value("en-zh").run()
     assert study_of(app).model == "en-zh"
     assert study_of(app).flags[0] == {"source_language", "target_language"}
-    assert "2 of 2 sources do not look like English" in shown(app)
+    assert "Sources that do not look like English, which en-fr reads: 2 of 2" in shown(app)
 
 
 def test_too_large_a_file_is_refused_with_limit_and_a_way_out(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,11 +234,16 @@ def test_pasted_text_is_read_from_one_box_or_two(open_app: OpenApp) -> None:
     ]
 
 
+def test_a_link_to_a_pair_says_that_the_file_is_needed(open_app: OpenApp) -> None:
+    assert "This link opens pair 7 of a file" in shown(open_app("studio", lang="en", pair="6"))
+    assert "This link opens" not in shown(open_app("studio", lang="en"))
+
+
 def test_sources_alone_are_translated_first(open_app: OpenApp) -> None:
     app = open_app("studio", lang="en", model="en-fr")
     app.text_area(key="studio_paste").set_value("I love you.")
     app.button(key="studio_read").click().run()
-    assert "1 sources in English without translations: the model en-fr will write them" in shown(app)
+    assert "Sources in English without translations: 1. The model en-fr will translate them" in shown(app)
     found = aligned(app)
     assert found.results[0].target == session.translation("en-fr", "I love you.").text
     assert found.translated == {0}

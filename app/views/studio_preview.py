@@ -138,7 +138,8 @@ def _words(written: str, study: session.Study) -> str:
 def _encodings(study: session.Study) -> None:
     """Detection was unsure: the same row under each encoding, to compare."""
     html.notice("warning", "studio.unsure")
-    rows = [(name, *(side[:LONGEST] for side in sides)) for name, *sides in session.under_encodings(study, COMPARED)]
+    found = study.once("encodings", (), lambda: session.under_encodings(study, COMPARED))  # reads the file for each
+    rows = [(name, *(side[:LONGEST] for side in sides)) for name, *sides in found]
     columns = {text("studio.encoding"): "code", text("studio.source"): "word", text("studio.target"): "word"}
     html.table(columns, [(html.Ours(name.upper()), *sides) for name, *sides in rows], text("studio.encodings"))
 

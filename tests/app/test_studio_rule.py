@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,6 +16,8 @@ from app.session.studio_work import Job, work
 from model.alignment import corpus
 from model.alignment.corpus import Settings
 from model.alignment.extract import Choice
+from model.alignment.formats import GoldLinks
+from model.alignment.heads import scoreboard
 from model.alignment.metrics import Counts
 from model.translator import Translator
 from tests.app.conftest import OpenApp, shipping, shown
@@ -119,7 +122,7 @@ def test_the_cards_threshold_holds_everywhere_and_another_head_goes_without(open
     app.selectbox(key="studio_head").select("2").run()
     assert found.settings.threshold == 0.3
     assert links(found) == above
-    app.toggle(key="studio_threshold_on").set_value(value=False).run()
+    app.toggle(key="studio_threshold_on").set_value(False).run()
     assert found.settings.threshold is None
 
 
@@ -146,3 +149,32 @@ def test_both_directions_at_once_are_offered_need_the_models_and_are_named(open_
     assert "0.45" in caption["links"]
     app.selectbox(key="studio_symmetrize").select("intersection").run()
     assert links(done) == expected(done, done.settings)  # from what was computed
+
+
+def test_what_is_counted_follows_links_by_hand() -> None:
+    found = study()
+    before = session.head_scores(found)
+    assert before is not None
+    assert not session.study_table(found).edited.any()
+    own = GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))
+    found.edits[1] = own
+    found.version += 1
+
+    rows = [found.gold[0], own]
+    expected_scores, scores = scoreboard(found.forward, rows), session.head_scores(found)
+    assert scores is not None
+    np.testing.assert_array_equal(scores.counts, expected_scores.counts)
+    assert (scores.diagonal, scores.pairs) == (expected_scores.diagonal, 2)
+    gold = [row for row in rows if row]
+    counts = Counts.of(links(found), [row.sure for row in gold], [row.possible for row in gold])
+    assert session.corpus_counts(found) == (counts, 2)
+    table = session.study_table(found)
+    assert table.numbers["aer"][1] == Counts.of(links(found)[1], own.sure, own.possible).alignment_error_rate
+    assert table.edited.tolist() == [False, True]
+
+    found.edits.clear()
+    found.version += 1
+    again = session.head_scores(found)
+    assert again is not None
+    np.testing.assert_array_equal(again.counts, before.counts)
+    assert not session.study_table(found).edited.any()

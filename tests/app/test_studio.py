@@ -290,6 +290,12 @@ def test_of_three_languages_those_of_the_model_are_read(open_app: OpenApp) -> No
     assert sides(study_of(app)) == [("Hello", "你好")]
 
 
+def test_another_script_is_told(open_app: OpenApp) -> None:
+    rows = "Я тебя люблю .\tJe t' aime .\nI love you .\t愛してる。\nI have 42 .\tJ' en ai 42 .\n".encode()
+    app = bring(open_app("studio", lang="en", model="en-fr"), ("x.tsv", rows))
+    assert [sorted(flags) for flags in study_of(app).flags] == [["source_language"], ["target_language"], []]
+
+
 def test_what_a_file_is_and_what_to_do_is_said_in_the_language_of_the_page(open_app: OpenApp) -> None:
     for lang, words in (("en", "This is a picture, not text; save it as text"), ("zh", "图片。请另存为文本")):
         assert words in shown(bring(open_app("studio", lang=lang, model="en-fr"), ("a.png", b"\x89PNG\r\n\x1a\n\0")))

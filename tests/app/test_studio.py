@@ -191,7 +191,7 @@ def test_a_model_is_chosen_by_the_languages_of_the_pairs(open_app: OpenApp) -> N
     app.selectbox(key="studio_model").set_value("en-zh").run()
     assert study_of(app).model == "en-zh"
     assert study_of(app).flags[0] == {"source_language", "target_language"}
-    assert "Sources that do not look like English, which en-fr reads: 2 of 2" in shown(app)
+    assert "Sources that do not look like English, which en-zh reads: 2 of 2" in shown(app)
 
 
 def test_too_large_a_file_is_refused_with_limit_and_a_way_out(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
 @pytest.fixture(scope="module", autouse=True)
 def shapes_where_models_are_tested(request: pytest.FixtureRequest) -> Iterator[None]:
     """The tests of the app run the same functions, with what tests/model has seen checked: there it would only take time."""
-    wanted = {"model", "alignment"} & set(request.path.parts[-3:])
+    wanted = {"model", "alignment"} & set(request.path.parts[-3:]) and "formats" not in request.path.parts  # where no tensor is
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jaxtyping.config, "jaxtyping_disable", jaxtyping.config.jaxtyping_disable or not wanted)
         yield

@@ -11,6 +11,7 @@ from app.views import html
 from model.alignment.formats import Problem
 
 FILES, PASTE, PASTE_TARGET = "studio_files", "studio_paste", "studio_paste_target"
+REFUSALS = "atlas_studio_refusals"  # how many uploads could not be read
 
 
 def show() -> None:
@@ -40,8 +41,9 @@ def _ways() -> None:
     st.file_uploader(
         text("studio.drop"),
         accept_multiple_files=True,
-        key=FILES,
+        key=_box(),
         on_change=_take_files,
+        args=(_box(),),
         help=text("studio.drop_help"),
     )
     html.prose("studio.limits", kind="quiet", megabytes=session.MAX_UPLOAD // 1024**2, pairs=html.Ours(f"{session.MAX_PAIRS:,}"))
@@ -114,8 +116,14 @@ def _value(name: str, value: object) -> object:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def _take_files() -> None:
-    files = [session.File(file.name, file.getvalue()) for file in st.session_state[FILES]]
+def _box() -> str:
+    """The key of the box for files. A refused upload is followed by an empty box, or the next file would be laid beside it."""
+    refusals = st.session_state.get(REFUSALS, 0)
+    return f"{FILES}_{refusals}" if refusals else FILES
+
+
+def _take_files(box: str) -> None:
+    files = [session.File(file.name, file.getvalue()) for file in st.session_state[box]]
     found = session.study()
     if files:
         _take(session.upload_of(files, found.upload if found else None))
@@ -133,3 +141,5 @@ def _take_text(*names: str) -> None:
 
 def _take(upload: session.Upload) -> None:
     session.begin_study(upload, model=session.current().model)
+    if session.refused_upload():
+        st.session_state[REFUSALS] = st.session_state.get(REFUSALS, 0) + 1

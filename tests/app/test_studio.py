@@ -194,6 +194,14 @@ def test_a_model_is_chosen_by_the_languages_of_the_pairs(open_app: OpenApp) -> N
     assert "Sources that do not look like English, which en-zh reads: 2 of 2" in shown(app)
 
 
+def test_after_a_refused_file_the_box_is_empty_for_the_next(open_app: OpenApp) -> None:
+    app = bring(open_app("studio", lang="en"), ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(40)))
+    assert "picture.png" in shown(app)
+    app.file_uploader(key="studio_files_1").set_value([("pairs.tsv", TABLE, "text/plain")]).run()
+    assert sides(study_of(app)) == list(PAIRS)
+    assert "picture.png" not in shown(app)
+
+
 def test_too_large_a_file_is_refused_with_limit_and_a_way_out(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_UPLOAD", 50)
     app = bring(open_app("studio", lang="en", model="en-fr"), ("big.tsv", TABLE))

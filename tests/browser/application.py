@@ -23,6 +23,7 @@ PAGE_SECONDS = 60
 # Opened at /heads, Streamlit first asks for its server below that path, is told 404, and then asks at the root.
 PROBE = re.compile(r"/\w+/_stcore/(health|host-config)$")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+SITES = ("http://127.0.0.1/", "http://attention-map.test/")  # of the app, and of components alone (standalone.ADDRESS)
 
 
 @contextlib.contextmanager
@@ -86,9 +87,13 @@ def launch() -> Iterator[BrowserContext]:
     if executable is None:
         raise RuntimeError(chromium.ADVICE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=[*chromium.FLAGS, OFFLINE])
+        browser = playwright.chromium.launch(executable_path=executable, args=[*chromium.FLAGS, OFFLINE, "--process-per-site"])
         context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
         context.set_default_timeout(1000 * PAGE_SECONDS)
+        for site in SITES:  # an empty tab stays, and with it the process of the site and the scripts that it has compiled
+            tab = context.new_page()
+            tab.route("**/*", lambda route: route.fulfill(body="", content_type="text/html"))
+            tab.goto(site)
         yield context
         browser.close()
 

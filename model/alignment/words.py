@@ -121,6 +121,8 @@ def indices(tokens: Sequence[Piece], spans: Sequence[Span]) -> tuple[int, ...]:
 
 def chinese_share(text: str) -> float | None:
     """How much of a text is Chinese, 0 to 1: of its words with letters, those that are Chinese characters; None without any."""
+    if "h" not in map(_kind, text):  # most texts: no need to split them
+        return 0.0 if any(map(str.isalpha, text)) else None
     with_letters = [word for word in words(text, split_punctuation=True) if any(map(str.isalpha, word))]
     if not with_letters:
         return None

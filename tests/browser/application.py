@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
 
 from tests.browser import chromium
 
@@ -24,6 +24,8 @@ PAGE_SECONDS = 60
 PROBE = re.compile(r"/\w+/_stcore/(health|host-config)$")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 SITES = ("http://127.0.0.1/", "http://attention-map.test/")  # of the app, and of components alone (standalone.ADDRESS)
+
+expect.set_options(timeout=1000 * PAGE_SECONDS)
 
 
 @contextlib.contextmanager

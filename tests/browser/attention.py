@@ -30,8 +30,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 ROUNDED = 0.00006  # four decimals of a weight that was sent in 16 bits
 PATIENCE = application.PAGE_SECONDS  # seconds, with room for a busy machine
 
-expect.set_options(timeout=1000 * PATIENCE)
-
 
 # ----- what must be shown
 

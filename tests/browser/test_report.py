@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from model.alignment.corpus import Settings
 from model.alignment.extract import Choice
@@ -24,7 +24,8 @@ def test_report_opens_from_disk(browser: BrowserContext, tmp_path: Path) -> None
     page.on("request", lambda request: asked.append(request.url))
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(path.as_uri())
-    assert HOSTILE in page.locator("#pair-2").inner_text()
+    page.locator("#pair-2").scroll_into_view_if_needed()  # what is far outside the window is not laid out
+    expect(page.locator("#pair-2")).to_contain_text(HOSTILE)
     assert HOSTILE in page.locator("#settings").inner_text()
     page.locator("#pair-1 .word", has_text="car").hover()
     lit = page.locator("#pair-1 .word.on bdi").all_inner_texts()

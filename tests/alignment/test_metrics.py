@@ -1,6 +1,9 @@
-"""Precision, recall and alignment error rate, against figures computed by hand."""
+"""Precision, recall and alignment error rate, against figures computed by hand and against NLTK's."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.metrics import alignment_error_rate as nltk_error_rate  # type: ignore[import-untyped]
 
 from model.alignment.metrics import alignment_error_rate, interval, precision, recall
 
@@ -26,6 +29,18 @@ def test_possible_links_cost_nothing_when_found() -> None:
     sure = {(0, 0), (1, 2)}
     assert alignment_error_rate({(0, 0), (1, 2), (2, 1)}, sure, sure | {(2, 1), (2, 2)}) == 0
     assert alignment_error_rate({(0, 0), (1, 2), (2, 1)}, sure, {(2, 1), (2, 2)}) == 0
+
+
+LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)
+
+
+@settings(max_examples=60)
+@given(LINKS, LINKS, LINKS)
+def test_as_nltk_has_it(
+    links: frozenset[tuple[int, int]], sure: frozenset[tuple[int, int]], more: frozenset[tuple[int, int]]
+) -> None:
+    if links or sure:  # where NLTK divides by zero, we say 0
+        assert alignment_error_rate(links, sure, more) == pytest.approx(nltk_error_rate(sure, links, sure | more))
 
 
 def test_a_corpus_sums_its_counts() -> None:

@@ -13,12 +13,10 @@ import torch
 from app.session.limits import Remark
 from app.session.loading import load
 from app.session.studio_study import Study
-from model.alignment import corpus, extract, forced, joint, norms, words
+from model.alignment import corpus, extract, forced, joint, words
 from model.alignment.choices import default_choice
 from model.alignment.extract import Choice, Labels
-from model.attention import MultiHeadAttention
 from model.tokenizer import Token
-from model.trace import Trace
 from model.translator import TextError, Translator
 
 MAX_TOKENS = 512  # of one side: a picture of more cannot be read
@@ -88,7 +86,11 @@ def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | 
         return refusal
     split = study.words_split
     trace = atlas.trace(source, target)
-    labels, weights = extract.label(trace, split), {"weights": _weights(trace), "norms": _norms(atlas, trace)}
+    labels = extract.label(trace, split)
+    weights: Maps = {
+        measure: np.asarray(forced.measured(atlas, trace, measure)[:, 0].detach().cpu().numpy(), dtype=np.float32)
+        for measure in forced.MEASURES
+    }
     choice = study.settings.choice or default_choice(atlas)
     said = _reverse(study.reverse, source, target, split_punctuation=split)
     return OpenedPair(
@@ -138,25 +140,6 @@ def _text(text: str, *, split_punctuation: bool) -> Text:
     return Text(
         tuple(text[start:end] for start, end in spans), tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
     )
-
-
-def _paths(trace: Trace) -> list[str]:
-    return [path.removesuffix(".weights") for path in trace if path.endswith(".cross_attention.weights")]
-
-
-def _weights(trace: Trace) -> npt.NDArray[np.float32]:
-    layers = torch.stack([trace[f"{path}.weights"].tensor for path in _paths(trace)])
-    return np.asarray(extract.with_mean(layers)[:, 0].cpu().numpy(), dtype=np.float32)
-
-
-def _norms(atlas: Translator, trace: Trace) -> npt.NDArray[np.float32]:
-    layers = []
-    for path in _paths(trace):
-        attention = atlas.model.get_submodule(path)
-        assert isinstance(attention, MultiHeadAttention)
-        weights, value = (trace[f"{path}.{name}"].tensor for name in ("weights", "value"))
-        layers.append(norms.of_heads_and_together(attention, weights, value)[0])
-    return np.asarray(torch.stack(layers).detach().cpu().numpy(), dtype=np.float32)
 
 
 def _reverse(name: str | None, source: str, target: str, *, split_punctuation: bool) -> tuple[Reverse, Maps] | None:

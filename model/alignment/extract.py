@@ -97,11 +97,6 @@ def of_trace(trace: Trace, split_punctuation: bool = True) -> WordWeights:
     return of_weights(cross_attention(trace), label(trace, split_punctuation))
 
 
-def of_batch(weights: Float[Tensor, "layer batch head query key"], labels: Sequence[Labels]) -> list[WordWeights]:
-    """Weights between words for each sentence of a batch that is padded at the end."""
-    return join_batch(with_mean(weights), labels).each()
-
-
 def with_mean(weights: Float[Tensor, "layer batch head query key"]) -> Float[Tensor, "layer batch one_more query key"]:
     """The mean over heads added as a last head."""
     return torch.cat([weights, weights.mean(dim=2, keepdim=True)], dim=2)
@@ -203,11 +198,6 @@ def links(weights: WordWeights, choice: Choice) -> set[Link]:
     No link where that is a special token, nor where all weights are 0.
     """
     return of_map(weights.at(choice).cpu().numpy(), weights.sources)
-
-
-def every_links(weights: WordWeights) -> dict[Choice, set[Link]]:
-    """`links` of every layer, head and row."""
-    return {choice: links(weights, choice) for choice in weights.choices()}
 
 
 def links_above(weights: WordWeights, choice: Choice, *, threshold: float = 0.0, share: float = 0.0) -> set[Link]:

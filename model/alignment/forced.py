@@ -1,6 +1,6 @@
 """Forced passes over many pairs at once: the weights between their words, and how likely the model finds the targets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -13,7 +13,7 @@ from model.alignment.extract import BatchWeights, Labels, join_batch, with_mean
 from model.alignment.formats.problem import Message
 from model.attention import MultiHeadAttention
 from model.tokenizer import END, PADDING, START
-from model.trace import Recording, tracing
+from model.trace import Activation, tracing
 from model.translator import Translator
 
 Measure = Literal["weights", "norms"]
@@ -78,28 +78,35 @@ def forced(atlas: Translator, pairs: Sequence[Prepared], measure: Measure) -> tu
     source, source_mask = _padded([(*pair.source, END) for pair in pairs], atlas.device)
     target, target_mask = _padded([(START, *pair.target) for pair in pairs], atlas.device)
     produced, rows = _padded([(*pair.target, END) for pair in pairs], atlas.device)
-    paths = [f"decoder.layers.{layer}.cross_attention" for layer in range(atlas.config.decoder_layers)]
+    paths = cross_attentions(atlas)
     kept = ("weights",) if measure == "weights" else ("weights", "value")
     with torch.inference_mode(), tracing(only=frozenset(f"{path}.{name}" for path in paths for name in kept)) as recording:
         logits = atlas.forced(source, target, source_mask, target_mask)
         chosen = logits.gather(2, produced[:, :, None])[:, :, 0] - logits.logsumexp(dim=-1)
         means = (chosen * rows).sum(dim=1) / rows.sum(dim=1) if rows is not None else chosen.mean(dim=1)
-        weights = _measured(atlas, recording, paths, measure)
+        weights = measured(atlas, recording.activations, measure)
         return join_batch(weights, [pair.labels for pair in pairs]), means.tolist()
 
 
-def _measured(
-    atlas: Translator, recording: Recording, paths: Sequence[str], measure: Measure
+def measured(
+    atlas: Translator, recorded: Mapping[str, Activation], measure: Measure
 ) -> Float[Tensor, "layer batch one_more query key"]:
+    """The cross-attention of every layer in what a forced pass recorded: all heads, and all of them together as the last."""
+    paths = cross_attentions(atlas)
     if measure == "weights":
-        return with_mean(torch.stack([recording[f"{path}.weights"].tensor for path in paths]))
+        return with_mean(torch.stack([recorded[f"{path}.weights"].tensor for path in paths]))
     layers = []
     for path in paths:
         attention = atlas.model.get_submodule(path)
         assert isinstance(attention, MultiHeadAttention)
-        weights, value = (recording[f"{path}.{name}"].tensor for name in ("weights", "value"))
+        weights, value = (recorded[f"{path}.{name}"].tensor for name in ("weights", "value"))
         layers.append(norms.of_heads_and_together(attention, weights, value))
     return torch.stack(layers)
+
+
+def cross_attentions(atlas: Translator) -> list[str]:
+    """The path of each decoder layer's cross-attention, the first layer first."""
+    return [f"decoder.layers.{layer}.cross_attention" for layer in range(atlas.config.decoder_layers)]
 
 
 def _padded(ids: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor | None]:

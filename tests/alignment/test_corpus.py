@@ -50,12 +50,12 @@ def test_links_are_those_of_each_trace_alone(translator: Translator) -> None:
 
 def test_every_choice_has_its_best_source_word(shared: Translator) -> None:
     (one,) = align(shared, [(LONG, "Elle les a lus.")], SPLIT)
-    every = extract.every_links(extract.of_trace(shared.trace(one.source, one.target)))
+    weights = extract.of_trace(shared.trace(one.source, one.target))
     assert one.best.dtype == np.int16
-    for choice, links in every.items():
+    for choice in weights.choices():
         head = one.best.shape[1] - 1 if choice.head is None else choice.head
         best = one.best[choice.layer, head, ROWS.index(choice.row)].tolist()
-        assert {(source, target) for target, source in enumerate(best) if source >= 0} == links
+        assert {(source, target) for target, source in enumerate(best) if source >= 0} == extract.links(weights, choice)
 
 
 @pytest.mark.parametrize("measure", ["weights", "norms"])

@@ -6,13 +6,13 @@ from model.alignment.baseline import diagonal
 from model.alignment.extract import (
     Choice,
     Labels,
-    every_links,
+    join_batch,
     join_pieces,
     label,
     links,
     links_above,
-    of_batch,
     of_weights,
+    with_mean,
 )
 from model.tokenizer import Token
 from model.trace import Trace
@@ -50,7 +50,7 @@ def test_labels_come_from_the_tokens_of_a_trace() -> None:
 def test_every_layer_head_row_and_the_mean() -> None:
     weights = torch.rand(3, 4, 5, 6).softmax(-1)
     found = of_weights(weights, Labels((0, 0, 1, 2, 2, 3), (0, 1, 1, 2, 3), (3, 0, 1, 1, 2), 3, 3))
-    every = every_links(found)
+    every = {choice: links(found, choice) for choice in found.choices()}
     assert len(every) == 3 * (4 + 1) * 2
     torch.testing.assert_close(found.at(Choice(1, None, "read")), found.read[1, :4].mean(0))
     torch.testing.assert_close(found.produced.sum(-1), torch.ones(3, 5, 3))
@@ -62,7 +62,7 @@ def test_a_batch_gives_what_each_sentence_gives() -> None:
     one = Labels((0, 1, 2), (0, 1), (1, 0), 2, 1)
     two = Labels((0, 1, 1, 2, 3), (0, 1, 2, 3), (3, 0, 1, 2), 3, 3)
     weights = torch.rand(2, 2, 4, 4, 5)
-    for index, (pair, found) in enumerate(zip((one, two), of_batch(weights, [one, two]), strict=True)):
+    for index, (pair, found) in enumerate(zip((one, two), join_batch(with_mean(weights), [one, two]).each(), strict=True)):
         alone = of_weights(weights[:, index, :, : len(pair.read), : len(pair.source)], pair)
         torch.testing.assert_close(found.produced, alone.produced)
         torch.testing.assert_close(found.read, alone.read)
@@ -81,7 +81,7 @@ def test_words_without_tokens_and_empty_sides_have_no_link() -> None:
     lost = of_weights(torch.ones(1, 1, 2, 2) / 2, Labels((0, 2), (0, 2), (2, 0), 2, 2))  # word 1 has no token on either side
     assert links(lost, Choice(0, 0, "produced")) == {(0, 0)}
     empty = of_weights(torch.ones(1, 1, 1, 1), Labels((0,), (0,), (0,), 0, 0))
-    assert set().union(*every_links(empty).values()) == set()
+    assert not any(links(empty, choice) for choice in empty.choices())
     assert links_above(empty, Choice(0, None, "read")) == set()
 
 

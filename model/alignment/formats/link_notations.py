@@ -10,6 +10,7 @@ Where positions count from 1, 0 stands for no word at all.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from model.alignment import pharaoh
@@ -66,21 +67,24 @@ def read_tsinghua(lines: Lines, tell: Tell) -> Iterator[Found]:
 
 def read_naacl(lines: Lines, tell: Tell) -> Iterator[Found]:
     """A line a link; lines of one sentence that follow each other are put together, a missing mark is S."""
-    now: Found | None = None
+    return together(_naacl_lines(lines, tell))
+
+
+def _naacl_lines(lines: Lines, tell: Tell) -> Iterator[Found]:
     for number, line in lines:
         if not line.strip():
             continue
         if (link := _of_naacl(line)) is None:
             tell(number, "unreadable_links", items=quoted([line.strip()]), count=1, example="1 2 3 S")
-            continue
-        sentence, item = link
-        if now is None or now.number != sentence:
-            if now is not None:
-                yield now
-            now = Found(number, [], sentence)
-        now.items.append(item)
-    if now is not None:
-        yield now
+        else:
+            yield Found(number, [link[1]], link[0])
+
+
+def together(found: Iterable[Found]) -> Iterator[Found]:
+    """Links of the same sentence that follow each other as one, at the line of the first."""
+    for number, same in groupby(found, key=lambda one: one.number):
+        first, *rest = same
+        yield Found(first.line, [*first.items, *(item for one in rest for item in one.items)], number)
 
 
 def read_giza(lines: Lines, tell: Tell) -> Iterator[Found]:

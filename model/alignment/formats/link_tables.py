@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from model.alignment import pharaoh
-from model.alignment.formats.link_notations import Found, Item, Lines, Tell, quoted
+from model.alignment.formats.link_notations import Found, Item, Lines, Tell, quoted, together
 from model.alignment.pharaoh import Link
 
 COLUMNS = ("pair", "source", "target", "mark", "weight", "source_word", "target_word")
@@ -86,8 +86,11 @@ def decimal(weight: float | None) -> str:
 
 def read_table(lines: Lines, tell: Tell) -> Iterator[Found]:
     """The pairs of a table; rows of one pair that follow each other are put together."""
+    return together(_table_rows(lines, tell))
+
+
+def _table_rows(lines: Lines, tell: Tell) -> Iterator[Found]:
     columns: dict[str, int] = {}
-    now: Found | None = None
     for number, line in lines:
         cells = line.split("\t")
         if not line.strip():
@@ -102,14 +105,8 @@ def read_table(lines: Lines, tell: Tell) -> Iterator[Found]:
             pair, items = _row(cells, columns)
         except ValueError:
             tell(number, "unreadable_links", items=quoted([line]), count=1, example="1, 0, 0 (pair, source, target)")
-            continue
-        if now is None or now.number != pair:
-            if now is not None:
-                yield now
-            now = Found(number, [], pair)
-        now.items.extend(items)
-    if now is not None:
-        yield now
+        else:
+            yield Found(number, items, pair)
 
 
 def is_header(line: str) -> bool:

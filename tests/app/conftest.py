@@ -24,12 +24,25 @@ from tests.model import tiny
 
 MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"
 OpenApp = Callable[..., AppTest]
+FRAME = ("share",)  # components that stand on every page
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every AppTest looks through all installed packages for components; ours are our own. It takes a quarter of a second."""
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
+
+
+@pytest.fixture(autouse=True)
+def of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Components that stand on every page are not among those of a page; `payload` of tests that are about them finds them."""
+    everything = AppTest.get
+
+    def get(app: AppTest, kind: str) -> list[Any]:
+        found = everything(app, kind)
+        return [element for element in found if kind != "bidi_component" or element.proto.component_name not in FRAME]
+
+    monkeypatch.setattr(AppTest, "get", get)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,108 @@
+"""The server that is measured: started on a free port, and what its process and its counters say."""
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+START = 180.0  # seconds that a server may take until it is healthy
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a server holds at a moment. Of a process that is not known, `memory`, `cpu` and `threads` are 0."""
+
+    memory: float  # MB in RAM
+    cpu: float  # seconds of processor time since its start
+    threads: int
+    sessions: int  # that are connected
+    entries: int  # of the project's caches, all together
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running one. `pid` is None if it was not started here."""
+
+    address: str
+    pid: int | None = None
+
+    def usage(self) -> Usage:
+        counts = counters(self.address)
+        memory, cpu, threads = process(self.pid) if self.pid else (0.0, 0.0, 0)
+        return Usage(memory, cpu, threads, int(counts.get("active_sessions", 0)), sum(entries(counts).values()))
+
+
+@contextlib.contextmanager
+def serve(log: Path) -> Iterator[Server]:
+    """Start one as `make run` does; stop it at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app/server.py", "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    with log.open("wb") as output:
+        started = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        server = Server(f"http://127.0.0.1:{port}", started.pid)
+        end = time.monotonic() + START
+        while not _healthy(server.address):
+            if started.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"the server did not start; it said:\n{log.read_text(errors='replace')[-4000:]}")
+            time.sleep(0.1)
+        yield server
+    finally:
+        started.terminate()
+        try:
+            started.wait(15)
+        except subprocess.TimeoutExpired:
+            started.kill()
+            started.wait()
+
+
+def _healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
+def counters(address: str) -> dict[str, float]:
+    """What the server counts by itself, by the name and labels of each counter."""
+    with urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    split = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
+    return {name: float(value) for name, _, value in split}
+
+
+def entries(counts: dict[str, float]) -> dict[str, int]:
+    """How many entries each cache of the project holds."""
+    found = {}
+    for name, value in counts.items():
+        if match := re.match(r'cache_memory_bytes\{.*cache="(app\.[\w.]+)"', name):
+            found[match[1]] = int(value)
+    return found
+
+
+def process(pid: int) -> tuple[float, float, int]:
+    """Megabytes in RAM, seconds of processor time, threads."""
+    folder = Path("/proc") / str(pid)
+    if folder.exists():
+        memory = int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return memory, cpu, int(fields[17])
+    told = subprocess.run(["ps", "-o", "rss=,time=", "-p", str(pid)], capture_output=True, text=True, check=True).stdout.split()
+    seconds = 0.0
+    for part in told[1].split(":"):
+        seconds = 60 * seconds + float(part)
+    return int(told[0]) / 1000, seconds, 0

@@ -17,6 +17,7 @@ from model import (
     config,
     cost,
     decoding,
+    page,
     position,
     tokenizer,
     trace,
@@ -25,6 +26,7 @@ from model import (
 )
 from model.checkpoint import CheckpointError, available
 from model.config import ConfigError, ModelConfig, paper_base, paper_big
+from model.page import Page, save_html, show
 from model.trace import Activation, Trace, UnknownPathError, tracing
 from model.translator import Generation, LanguageModel, TextError, Translation, Translator, load
 
@@ -35,6 +37,7 @@ __all__ = [
     "Generation",
     "LanguageModel",
     "ModelConfig",
+    "Page",
     "TextError",
     "Trace",
     "Translation",
@@ -48,9 +51,12 @@ __all__ = [
     "cost",
     "decoding",
     "load",
+    "page",
     "paper_base",
     "paper_big",
     "position",
+    "save_html",
+    "show",
     "tokenizer",
     "trace",
     "tracing",

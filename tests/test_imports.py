@@ -30,6 +30,7 @@ LADDER = (
     "checkpoint",
     "translator",
     "alignment",
+    "page",  # on alignment, whose words the pictures show; its payload is what the app's pictures are drawn from
     "training",  # above alignment: guided heads are taught by word links (docs/decisions/0008)
     "analysis",
     "practice",  # on top: it trains what analysis alters
@@ -39,17 +40,19 @@ LADDER = (
 # app/: each part, and what it may use besides its own folder. "model" means anything in model/.
 APP = {
     "main": {"session", "text", "views"},
-    "server": {"session", "charts"},
+    "server": {"session", "charts", "guard", "headers", "views"},  # views: what a visitor is told of an error
+    "guard": {"session", "text"},
+    "headers": set(),
     "session": {"model", "text"},  # text: begin_run() sets the language
     "text": set(),
     "views": {"session", "text", "charts", "components", "model"},
     "charts": {"model.trace"},
-    "components": {"model.trace"},
+    "components": {"model.trace", "model.page"},  # the bytes and the text of the pictures (docs/decisions/0020)
 }
 
 # Libraries that only some parts may know.
 LIBRARIES = {
-    "streamlit": {"main", "server", "session", "views", "components"},
+    "streamlit": {"main", "server", "guard", "headers", "session", "views", "components"},
     "plotly": {"charts"},
     "altair": {"charts"},
 }

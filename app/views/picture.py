@@ -9,10 +9,10 @@ from torch import Tensor
 
 from app import session
 from app.components.attention_map import attention_map, pack, pack_detail
-from app.components.attention_map.payload import LARGEST
 from app.text import section, text
 from app.views import html
 from model.alignment import words
+from model.page.attention import LARGEST
 from model.tokenizer import Token
 from model.trace import Trace
 from model.translator import Atlas

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import model.checkpoint
 import model.translator
 from app import session
-from app.components.attention_map.payload import unpack
+from model.page.attention import unpack
 from app.text import sentences
 from model.tokenizer import printable
 from tests.app.conftest import OpenApp, said, shown

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import model
 from app import session
 from app.components.attention_graph.payload import pack
-from app.components.attention_map.payload import unpack
+from model.page.attention import unpack
 from app.text import section, use
 from app.views import three_about
 from model.analysis import purpose

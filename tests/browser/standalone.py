@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from app.components import attention_map
 from app.components.attention_map import pack
-from app.components.modules import joined, style
+from model.page.bundle import joined, style
 from model.trace import Trace
 from tests.components.synthetic import IDENTIFIERS
 
@@ -70,9 +70,9 @@ def visit(
     query: Mapping[str, object] | None = None,
 ) -> Page:
     """Open the component (its package) with this data; every address of the page answers with the same frame."""
-    folder = Path(str(component.__file__)).parent
-    name = folder.name.replace("_", "-")
-    script, look = encoded(joined(folder, component.MODULES, *getattr(component, "OTHERS", ()))), encoded(style(folder))
+    folder = Path(str(component.__file__)).parent.name
+    name = folder.replace("_", "-")
+    script, look = encoded(joined(folder)), encoded(style(folder))
     variables = "".join(f"--st-{name}: {value};" for name, value in THEMES[dark].items())
     body = FRAME.format(name=name, variables=variables, script=script, style=look, payload=encoded(data))
     page = browser.new_page()

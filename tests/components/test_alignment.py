@@ -8,7 +8,7 @@ import pytest
 
 from app.components import alignment
 from app.components.alignment import Gold, Sentence, identity, payload, unpack
-from app.components.modules import joined
+from model.page.bundle import joined
 from tests.components import alignments
 
 
@@ -82,7 +82,7 @@ def test_words_of_a_user_stay_text() -> None:
 
 
 def test_every_label_is_used_in_the_browser() -> None:
-    script = joined(alignment._FOLDER, alignment.MODULES, *alignment.OTHERS)
+    script = joined("alignment")
     switched = re.compile(r"(view|unit|row|measure|rule|second|method|legend)_\w+")
     named = {*re.findall(r"text\.(\w+)", script), *re.findall(r'"(\w+)"', script)}
     assert [label for label in alignment.LABELS if label not in named and not switched.fullmatch(label)] == []

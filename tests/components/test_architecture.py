@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.components.architecture import LABELS, MODULES, pack
+from app.components.architecture import LABELS, pack
 from model.analysis.sketch import sketched
+from model.page.bundle import modules
 from tests.model import tiny
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,9 @@ def test_there_is_a_sentence_for_each_label(language: str) -> None:
 
 
 def test_the_browser_asks_for_no_other_label_and_leaves_none_out() -> None:
-    source = "".join((FOLDER / f"{name}.js").read_text("utf-8") for name in MODULES if (FOLDER / f"{name}.js").exists())
+    source = "".join(
+        (FOLDER / f"{name}.js").read_text("utf-8") for name in modules("architecture") if (FOLDER / f"{name}.js").exists()
+    )
     asked = set(re.findall(r"\btext\.(\w+)", source)) - {"split"}
     asked |= {"shapes_sizes", "shapes_symbols", "png", "svg", "csv"} | KINDS  # by a name that is put together
     asked |= {"copy_link", "copied", "copy_failed"}  # by the shared button

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.components.attention_map.payload import LABELS, LARGEST, LEVELS, pack, pack_detail, unpack
+from model.page.attention import LABELS, LARGEST, LEVELS, pack, pack_detail, unpack
 from model.trace import Activation, Trace
 from tests.components import synthetic
 

@@ -11,6 +11,9 @@ import model
 from model.tokenizer import Token
 
 
+PAGE = ["attentions=None", "layers=None", "language='en'", "title=None", "model=''"]
+
+
 @pytest.mark.parametrize(
     ("function", "parameters"),
     [
@@ -29,6 +32,8 @@ from model.tokenizer import Token
         (model.training.loss.smoothed_targets, ["target", "vocab_size", "smoothing", "convention='uniform'", "padding=None"]),
         (model.alignment.metrics.alignment_error_rate, ["links", "sure", "possible"]),
         (model.alignment.symmetrize, ["forward", "backward", "method"]),
+        (model.save_html, ["trace", "path", *PAGE]),
+        (model.show, ["trace", *PAGE]),
         (model.cost.parameters, ["config"]),
         (model.cost.flops, ["config", "source", "target"]),
         (model.cost.attention_bytes, ["config", "queries", "keys", "batch=1", "bytes_per_number=4"]),

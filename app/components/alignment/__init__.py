@@ -7,17 +7,9 @@ from typing import Any
 from app.components.alignment.payload import LABELS, Backward, Gold, Joint, Pieces, Sentence, identity, pack, unpack
 from app.components.modules import component, nothing
 
-__all__ = ["LABELS", "MODULES", "Backward", "Gold", "Joint", "Pieces", "Sentence", "alignment", "identity", "pack", "unpack"]
+__all__ = ["LABELS", "Backward", "Gold", "Joint", "Pieces", "Sentence", "alignment", "identity", "pack", "unpack"]
 
-MODULES = (
-    "scale", "keys", "payload", "maps", "symmetrize", "links", "draft", "state", "matrix", "marks", "ribbon", "words",
-    "panels", "say", "twin", "shown", "files", "switches", "editor", "main",
-)  # fmt: skip
-
-_FOLDER = Path(__file__).parent
-OTHERS = (_FOLDER.parent / "attention_map",)  # the matrix is drawn by the same module
-
-_component = component(_FOLDER, MODULES, *OTHERS)
+_component = component(Path(__file__).parent)
 
 
 def alignment(

@@ -9,11 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "architecture_diagram", "pack"]
 
-MODULES = ("names", "layout", "draw", "twin", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def architecture_diagram(

@@ -9,12 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "attention_graph", "pack"]
 
-MODULES = ("scale", "payload", "axes", "reduce", "state", "keys", "matrix", "opened", "table", "graph", "panel", "main")
-
-_FOLDER = Path(__file__).parent
-OTHERS = (_FOLDER.parent / "attention_map",)  # the same heads, drawn and read by the same modules
-
-_component = component(_FOLDER, MODULES, *OTHERS)
+_component = component(Path(__file__).parent)
 
 
 def attention_graph(payload: bytes, *, key: str, on_place_change: Callable[[], None]) -> Any:

@@ -33,8 +33,8 @@ export class Panel {
     this.table = new TableTwin(text);
     this.note = element("p", { class: "note" });
     this.path = element("code", { class: "path", dir: "ltr" });
-    this.loading = element("p", { class: "loading", role: "status" }, text.loading);
-    const open = button({ name: `open-${id}`, label: extra.text.open, onPick: () => app.openPage(id) });
+    this.loading = element("p", { class: "loading", role: "status" }, app.offline ? text.left_out : text.loading);
+    const open = button({ name: `open-${id}`, label: extra.text.open, className: "action served", onPick: () => app.openPage(id) });
     this.body = element("div", {}, frame, this.note, this.path, element("div", { class: "exports" }, open), this.table.details);
     this.node = element("section", { class: "card", "data-testid": `panel-${id}` }, this.title, element("p", { class: "purpose" }, extra.about[id].purpose), this.origins,
       element("p", { class: "hidden-keys" }, extra.about[id].mask), this.loading, this.body);

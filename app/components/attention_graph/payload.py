@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.components.attention_map.payload import LARGEST, pack_detail
-from app.components.attention_map.payload import pack as pack_maps
+from model.page.attention import LARGEST, pack_detail
+from model.page.attention import pack as pack_maps
 from model.trace import Trace
 
 LABELS: tuple[str, ...] = (

@@ -4,19 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.components.attention_map.payload import LABELS, pack, pack_detail
 from app.components.modules import component, nothing
+from model.page.attention import LABELS, pack, pack_detail
 
 __all__ = ["LABELS", "attention_map", "pack", "pack_detail"]
 
-MODULES = (
-    "scale", "payload", "axes", "reduce", "state", "keys", "matrix", "lines", "overview", "linked", "opened", "table",
-    "csv", "export_bar", "guided", "switches", "panel", "overview_panel", "heads_view", "linked_view", "main",
-)  # fmt: skip
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def attention_map(

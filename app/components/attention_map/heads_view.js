@@ -35,8 +35,8 @@ export class HeadsView {
     this.pickers = element("div", { class: "controls" });
     this.chips = element("div", { class: "chips", role: "group", "aria-label": text.overlay, "data-testid": "overlay" });
     this.note = element("p", { class: "note", "data-testid": "note" });
-    this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, text.loading);
-    this.into = button({ name: "step-into", label: text.step_into, title: text.step_into_hint, onPick: () => app.tell("into", { attention: app.state.attention, layer: app.state.layer, head: app.state.head }) });
+    this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, app.offline ? text.left_out : text.loading);
+    this.into = button({ name: "step-into", label: text.step_into, title: text.step_into_hint, className: "action served", onPick: () => app.tell("into", { attention: app.state.attention, layer: app.state.layer, head: app.state.head }) });
     this.exports = exportBar(app, () => ({ opened: this.opened, picture: this.picture, csv: true }));
     const linesPanel = element("div", { class: "lines-panel" }, element("div", { class: "lines-head" }, element("h4", {}, text.lines), this.chips), this.lines.frame,
       element("p", { class: "hint" }, fill(text.lines_hint), " ", fill(text.lines_threshold, { threshold: THRESHOLD })));

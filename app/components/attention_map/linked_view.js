@@ -25,7 +25,7 @@ export class LinkedView {
     this.controls = element("div", { class: "controls" });
     this.sentence = element("p", { class: "sentence", "data-testid": "sentence" });
     this.note = element("p", { class: "note", "data-testid": "note" });
-    this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, text.loading);
+    this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, app.offline ? text.left_out : text.loading);
     this.exports = exportBar(app, () => ({ opened: this.opened, picture: this.picture, csv: true }));
     this.steps = element("div", { class: "steps-scroll", tabindex: "0", role: "group", "aria-label": text.steps, "data-testid": "steps" });
     this.path = element("code", { class: "path", dir: "ltr" });

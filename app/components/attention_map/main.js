@@ -6,6 +6,7 @@ import { firstState, readState, writeState } from "./state.js";
 import { HeadsView } from "./heads_view.js";
 import { LinkedView } from "./linked_view.js";
 import { element } from "./template.js";
+import { placeTip } from "./tip.js";
 
 const NOTHING = { query: null, key: null };
 const KEPT_DETAILS = 24;
@@ -51,8 +52,9 @@ class AttentionMap extends Drawn {
     for (const name of this.details.keys()) if (this.details.size > KEPT_DETAILS) this.details.delete(name);
   }
 
-  /** Asks the server for one head of a pooled map, once. */
+  /** Asks the server for one head of a pooled map, once; a saved page has none. */
   fetch(head) {
+    if (this.offline) return;
     const name = JSON.stringify([this.payload.header.trace, head]);
     if (name === this.asked) return;
     this.asked = name;
@@ -67,7 +69,7 @@ class AttentionMap extends Drawn {
   set(patch) {
     const before = this.state;
     this.state = { ...before, ...patch };
-    if (this.state.layer === null && (patch.head ?? null) !== null) this.state.layer = 0;
+    if (this.state.layer === null && (patch.head ?? null) !== null) this.state.layer = this.payload.attentions.find(entry => entry.id === this.state.attention).kept[0];
     this.settle();
     if (this.state.row !== before.row || this.state.unit !== before.unit || this.state.special !== before.special || this.state.attention !== before.attention) this.pin = this.hover = null;
     writeState(this.payload.header, this.state);
@@ -78,7 +80,7 @@ class AttentionMap extends Drawn {
   settle() {
     const attention = this.payload.attentions.find(entry => entry.id === this.state.attention);
     if (this.state.layer === null) return;
-    this.state.layer = Math.min(this.state.layer, attention.layers - 1);
+    if (!attention.kept.includes(this.state.layer)) this.state.layer = attention.kept.at(-1);
     if (this.state.head !== "mean") this.state.head = Math.min(this.state.head ?? 0, attention.heads - 1);
   }
 
@@ -109,7 +111,7 @@ class AttentionMap extends Drawn {
 
   /** The pointer or the keyboard is on something, or on nothing. */
   point(focus, event) {
-    if (JSON.stringify(focus) === JSON.stringify(this.hover ?? null)) { if (focus && event) this.tipAt(event); return; }
+    if (JSON.stringify(focus) === JSON.stringify(this.hover ?? null)) { if (focus && event) placeTip(this.root, this.tooltip, event); return; }
     this.hover = focus;
     this.tip(focus && event && this.view.focusable ? { event, title: describe(this.view.focusable, focus) } : null);
     this.from = event?.currentTarget;
@@ -146,14 +148,7 @@ class AttentionMap extends Drawn {
     this.tooltip.hidden = !what;
     if (!what) return;
     this.tooltip.textContent = what.title;
-    this.tipAt(what.event);
-  }
-
-  tipAt({ clientX, clientY }) {
-    const box = this.root.getBoundingClientRect(), { offsetWidth: w, offsetHeight: h } = this.tooltip;
-    const x = Math.max(0, Math.min(clientX - box.left + 16, box.width - w)), below = clientY - box.top + 20;
-    const y = clientY + 24 + h > window.innerHeight ? clientY - box.top - h - 14 : below;
-    this.tooltip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+    placeTip(this.root, this.tooltip, what.event);
   }
 
   render() {

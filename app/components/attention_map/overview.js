@@ -5,7 +5,7 @@ const GAP = 7, APART = 14, BETWEEN = 34, SMALLEST = 20, MANY = 40;
 
 /** `groups`: {attention, title, rows, cols} with the size of a map in cells. */
 export function layoutOverview(theme, groups, { available, text, ratio }) {
-  const names = Math.max(...groups.flatMap(({ attention }) => [...Array(attention.layers).keys()].map(i => widthOf(theme, text.layer(i), 12.5)))) + 10;
+  const names = Math.max(...groups.flatMap(({ attention }) => attention.kept.map(layer => widthOf(theme, text.layer(layer), 12.5)))) + 10;
   const widest = Math.max(...groups.map(group => group.attention.heads + 1)), room = side => (available - (side - 1) * BETWEEN) / side;
   const sizeFor = side => (room(side) - names - APART - GAP * (widest - 1)) / widest;
   let side = Math.min(groups.length, 3);
@@ -35,11 +35,11 @@ function layoutGroup(theme, { attention, title, rows, cols }, { x, y, size, name
     const left = x + names + column * pitch + (head === "mean" ? APART - GAP : 0), long = text.head(head);
     const short = head === "mean" ? text.mean : String(head + 1), fits = widthOf(theme, long, 12) <= pitch - 8;
     columns.push({ x: left + w / 2, y: first - 11, label: fits ? long : short });
-    for (let layer = 0; layer < attention.layers; layer++) maps.push({ attention, layer, head, x: left, y: first + layer * (h + GAP), w, h });
+    attention.kept.forEach((layer, row) => maps.push({ attention, layer, head, x: left, y: first + row * (h + GAP), w, h }));
   });
-  const layers = [...Array(attention.layers).keys()].map(layer => ({ y: first + layer * (h + GAP) + h / 2, label: text.layer(layer) }));
+  const layers = attention.kept.map((layer, row) => ({ y: first + row * (h + GAP) + h / 2, label: text.layer(layer) }));
   const width = names + heads.length * pitch + APART - 2 * GAP;
-  return { x, y, width, height: first - y + attention.layers * (h + GAP), title, columns, layers, right: x + names - 10 };
+  return { x, y, width, height: first - y + layers.length * (h + GAP), title, columns, layers, right: x + names - 10 };
 }
 
 export const hitOverview = (g, x, y) => g.maps.find(map => x >= map.x - 2 && x <= map.x + map.w + 2 && y >= map.y - 2 && y <= map.y + map.h + 2) ?? null;

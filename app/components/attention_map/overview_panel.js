@@ -6,7 +6,7 @@ import { attentionName, conventionOf } from "./opened.js";
 import { drawMaps, drawMarks, hitOverview, layoutOverview } from "./overview.js";
 import { largest, levelsOf, mapOf, maskedRuns, pool, reduce } from "./reduce.js";
 import { drawScale, layoutScale, paintScale, rasterize } from "./scale.js";
-import { CanvasSurface } from "./surface.js";
+import { CanvasSurface, ratioOf } from "./surface.js";
 import { Stage } from "./stage.js";
 import { element, fill } from "./template.js";
 
@@ -35,12 +35,12 @@ export class OverviewPanel {
     this.opened = opened;
     const shown = state.overview === "all" ? attentions : attentions.filter(entry => entry.id === state.attention);
     const groups = shown.map(attention => ({ attention, title: shown.length > 1 ? attentionName(text, attention.id) : "", ...this.sizeOf(attention) }));
-    this.geometry = layoutOverview(theme, groups, { available, ratio: window.devicePixelRatio || 1, text: {
+    this.geometry = layoutOverview(theme, groups, { available, ratio: ratioOf(this.stage.frame), text: {
       layer: i => fill(text.layer_number, { layer: i + 1 }), head: h => h === "mean" ? text.mean : fill(text.head_number, { head: h + 1 }), mean: text.mean } });
     this.stage.fit(this.geometry.width + 6, this.geometry.height + 6);
     const key = JSON.stringify([header.digest, theme.name, state.row, state.unit, state.special, state.scale, attentions.map(entry => this.block(entry))]);
     if (key !== this.drawn) { this.pictures.clear(); this.drawn = key; }
-    const layout = JSON.stringify([key, available, shown.map(entry => entry.id), window.devicePixelRatio, header.guided]);
+    const layout = JSON.stringify([key, available, shown.map(entry => entry.id), ratioOf(this.stage.frame), header.guided]);
     if (layout !== this.laid) { this.sheet = null; this.laid = layout; }
     this.label(`${key}${available}${shown.map(entry => entry.id)}`);
     const blocks = shown.map(entry => entry.block.map(side => side * this.block(entry))), [rows, columns] = [0, 1].map(i => Math.max(...blocks.map(block => block[i])));
@@ -61,7 +61,7 @@ export class OverviewPanel {
     const { app, geometry } = this;
     if (!this.sheet) {
       this.sheet = document.createElement("canvas");
-      const drawing = new CanvasSurface(this.sheet, app.theme);
+      const drawing = new CanvasSurface(this.sheet, app.theme, surface.ratio);
       drawing.begin(geometry.width + 6, geometry.height + 6);
       drawMaps(drawing, app.theme, geometry, this.model());
     }
@@ -84,7 +84,7 @@ export class OverviewPanel {
 
   /** Cells to a pixel, along either side, where a map has more cells than the screen has pixels for it. */
   block(attention) {
-    const place = this.geometry.maps.find(map => map.attention === attention), { rows, cols } = this.sizeOf(attention), ratio = window.devicePixelRatio || 1;
+    const place = this.geometry.maps.find(map => map.attention === attention), { rows, cols } = this.sizeOf(attention), ratio = ratioOf(this.stage.frame);
     return place ? Math.max(1, Math.ceil(Math.max(rows / (place.h * ratio), cols / (place.w * ratio)) - 0.2)) : 1;
   }
 
@@ -97,15 +97,15 @@ export class OverviewPanel {
   pictureOf({ attention, layer, head }) {
     if (!this.pictures.has(attention.id)) this.pictures.set(attention.id, this.allOf(attention));
     const { bitmap, maps } = this.pictures.get(attention.id), across = attention.heads + 1;
-    const column = head === "mean" ? attention.heads : head, { rows, cols, runs } = maps[layer * across + column];
-    return { bitmap, part: { x: column * cols, y: layer * rows, w: Math.max(1, cols), h: Math.max(1, rows) }, runs, rows, cols };
+    const column = head === "mean" ? attention.heads : head, row = attention.kept.indexOf(layer), { rows, cols, runs } = maps[row * across + column];
+    return { bitmap, part: { x: column * cols, y: row * rows, w: Math.max(1, cols), h: Math.max(1, rows) }, runs, rows, cols };
   }
 
   allOf(attention) {
     const { app } = this, { state } = app, plain = attention.pooled || (state.unit === "pieces" && state.special === "show");
     const axes = plain ? null : axesOf(app.payload.header, attention, state), block = this.block(attention);
     let runs = null;
-    const maps = [...Array(attention.layers).keys()].flatMap(layer => [...Array(attention.heads).keys(), "mean"].map(head => {
+    const maps = attention.kept.flatMap(layer => [...Array(attention.heads).keys(), "mean"].map(head => {
       const map = pool(axes ? { ...reduce(mapOf(attention, layer, head), axes), full: 1 } : levelsOf(attention, layer, head), block);
       if (!runs || !plain || attention.masks !== "shared") runs = maskedRuns(map);
       return { ...map, runs, top: state.scale === "map" ? largest(map.values) : map.full };

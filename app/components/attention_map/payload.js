@@ -12,7 +12,7 @@ export function decode(data) {
   const bytes = data.byteOffset % 4 ? data.slice() : data;
   const first = block(bytes, 0), at = bytes.byteOffset + first.raw;
   const attentions = first.header.attentions.map(entry => {
-    const [queries, keys] = entry.stored, maps = entry.layers * entry.heads, size = queries * keys;
+    const [queries, keys] = entry.stored, maps = entry.kept.length * entry.heads, size = queries * keys;
     return {
       ...entry,
       pooled: entry.block[0] > 1 || entry.block[1] > 1,

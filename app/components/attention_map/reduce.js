@@ -5,7 +5,7 @@ const LEVELS = 65535;
 
 /** One head as stored, without a copy, or the sum of all; `full` is the level that stands for a weight of 1. */
 export function levelsOf(attention, layer, head) {
-  const { queries, keys } = attention.stored, size = queries * keys, from = layer * attention.heads * size, first = from + (head === "mean" ? 0 : head) * size;
+  const { queries, keys } = attention.stored, size = queries * keys, from = attention.kept.indexOf(layer) * attention.heads * size, first = from + (head === "mean" ? 0 : head) * size;
   const masked = attention.masks === "shared" ? attention.mask : attention.mask.subarray(first, first + size), map = { rows: queries, cols: keys, masked };
   if (head !== "mean") return { ...map, values: attention.levels.subarray(first, first + size), full: LEVELS / attention.unit };
   const values = new Float32Array(size);

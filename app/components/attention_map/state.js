@@ -1,11 +1,12 @@
 // What the reader has chosen: read from the URL, else from this tab's memory, else from the page; written to both.
-import { replaceAddress } from "./address.js";
+import { isShared, replaceAddress } from "./address.js";
 
 const MEMORY = "attention-atlas.attention-map";
 const CHOICES = { overview: ["one", "all"], row: ["produced", "read"], unit: ["pieces", "words"], special: ["show", "hide"], scale: ["unit", "map"] };
 const FIRST = { overview: "all", row: "produced", unit: "pieces", special: "show", scale: "unit" };
 
 function remembered() {
+  if (isShared()) return {};
   try {
     return JSON.parse(sessionStorage.getItem(MEMORY)) ?? {};
   } catch {
@@ -20,7 +21,7 @@ function valid(name, value, attentions, attention) {
   if (value === null || value === undefined) return undefined;
   if (name in CHOICES) return CHOICES[name].includes(value) ? value : undefined;
   if (name === "attention") return attentions.some(entry => entry.id === value) ? value : undefined;
-  if (name === "layer") return isIndex(value, attention.layers) ? Number(value) : undefined;
+  if (name === "layer") return isIndex(value, attention.layers) && attention.kept.includes(Number(value)) ? Number(value) : undefined;
   return value === "mean" ? value : isIndex(value, attention.heads) ? Number(value) : undefined;
 }
 
@@ -30,7 +31,7 @@ export function firstState(header, attentions) {
   const attention = attentions.find(entry => entry.id === defaults.attention) ?? attentions[attentions.length - 1];
   const state = { ...FIRST, attention: attention.id };
   for (const name of Object.keys(CHOICES)) state[name] = valid(name, defaults[name], attentions, attention) ?? FIRST[name];
-  state.layer = valid("layer", defaults.layer, attentions, attention) ?? (header.view === "linked" ? attention.layers - 1 : null);
+  state.layer = valid("layer", defaults.layer, attentions, attention) ?? (header.view === "linked" ? attention.kept.at(-1) : null);
   state.head = valid("head", defaults.head, attentions, attention) ?? (header.view === "linked" ? "mean" : null);
   return state;
 }

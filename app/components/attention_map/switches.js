@@ -24,7 +24,7 @@ const markOf = entry => (entry ? `${entry.mark ?? "★"} ` : "");
 export function layerAndHead(app, attention, text) {
   const { state } = app, count = total => [...Array(total).keys()];
   return [
-    choice({ ...fits(app), name: "layer", label: text.layer, value: state.layer, onPick: layer => app.set({ layer }), options: count(attention.layers).map(layer => ({ value: layer, label: String(layer + 1) })) }),
+    choice({ ...fits(app), name: "layer", label: text.layer, value: state.layer, onPick: layer => app.set({ layer }), options: attention.kept.map(layer => ({ value: layer, label: String(layer + 1) })) }),
     choice({ ...fits(app), name: "head", label: text.head, value: state.head, onPick: head => app.set({ head }),
       options: [...count(attention.heads).map(head => ({ value: head, label: markOf(guidedEntry(app, attention, state.layer, head)) + (head + 1), title: guidedTitle(app, attention, state.layer, head) })), { value: "mean", label: text.mean }] }),
   ];

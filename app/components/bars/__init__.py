@@ -8,11 +8,7 @@ from app.components.modules import component
 
 __all__ = ["LABELS", "Series", "bars", "pack"]
 
-MODULES = ("picture", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def bars(payload: bytes, *, key: str) -> Any:

@@ -9,11 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "Node", "Search", "beam_tree", "pack", "unpack"]
 
-MODULES = ("scale", "strip", "tree", "twin", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES, _FOLDER.parent / "decoding_steps")  # whose strip of keys it draws too
+_component = component(Path(__file__).parent)
 
 
 def beam_tree(payload: bytes, *, key: str, on_branch: Callable[[], None] | None = None) -> Any:

@@ -8,12 +8,7 @@ from app.components.modules import component
 
 __all__ = ["LABELS", "Head", "clocks", "pack", "unpack"]
 
-MODULES = ("axes", "turn", "dials", "waves", "pair", "twin", "state", "main")
-
-_FOLDER = Path(__file__).parent
-OTHERS = (_FOLDER.parent / "curves",)  # its axes
-
-_component = component(_FOLDER, MODULES, *OTHERS)
+_component = component(Path(__file__).parent)
 
 
 def clocks(payload: bytes, *, key: str) -> Any:

@@ -8,11 +8,7 @@ from app.components.modules import component
 
 __all__ = ["LABELS", "Chart", "Series", "curves", "pack", "unpack"]
 
-MODULES = ("axes", "plot", "twin", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def curves(payload: bytes, *, key: str) -> Any:

@@ -9,11 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "Cut", "Moment", "Settings", "decoding_steps", "pack", "unpack"]
 
-MODULES = ("scale", "strip", "rows", "candidates", "triangle", "picture", "twin", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def decoding_steps(

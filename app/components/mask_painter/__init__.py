@@ -9,11 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "mask_painter", "pack", "unpack"]
 
-MODULES = ("mask", "cells", "lines", "twin", "painter", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def mask_painter(payload: bytes, *, key: str, on_mask_change: Callable[[], None] | None = None) -> Any:

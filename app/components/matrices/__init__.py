@@ -9,11 +9,7 @@ from app.components.modules import component, nothing
 
 __all__ = ["LABELS", "Axis", "Matrix", "Scene", "matrices", "pack", "unpack"]
 
-MODULES = ("scale", "keys", "numbers", "block", "grid", "laws", "chosen", "panel", "twin", "scene", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def matrices(

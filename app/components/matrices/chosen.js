@@ -1,5 +1,5 @@
 // Which step and which cell: from the URL, kept in it; and the place in the model, shared with the attention map.
-import { replaceAddress } from "./address.js";
+import { isShared, replaceAddress } from "./address.js";
 
 const PLACE = "attention-atlas.attention-map";
 
@@ -35,6 +35,7 @@ export function writeChosen(header, chosen) {
 }
 
 function remembered() {
+  if (isShared()) return {};
   try {
     return JSON.parse(sessionStorage.getItem(PLACE)) ?? {};
   } catch {

@@ -7,6 +7,7 @@ import { Drawn, mount } from "./mount.js";
 import { written } from "./numbers.js";
 import { SceneView } from "./scene.js";
 import { element, fill } from "./template.js";
+import { placeTip } from "./tip.js";
 
 const BEAT = 220, PAUSE = 1600, SWEEP = 24;
 
@@ -176,10 +177,7 @@ class Matrices extends Drawn {
     this.tooltip.hidden = !sentence;
     if (!sentence) return;
     this.tooltip.textContent = sentence;
-    const box = this.root.getBoundingClientRect(), { offsetWidth: w, offsetHeight: h } = this.tooltip, { clientX, clientY } = event;
-    const x = Math.max(0, Math.min(clientX - box.left + 16, box.width - w));
-    const y = clientY + 24 + h > window.innerHeight ? clientY - box.top - h - 14 : clientY - box.top + 20;
-    this.tooltip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+    placeTip(this.root, this.tooltip, event);
   }
 
   render() {

@@ -8,11 +8,7 @@ from app.components.moments.payload import LABELS, Shown, pack, unpack
 
 __all__ = ["LABELS", "Shown", "moments", "pack", "unpack"]
 
-MODULES = ("scale", "keys", "axes", "plot", "matrix", "decoded", "twin", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES, _FOLDER.parent / "curves", _FOLDER.parent / "attention_map")
+_component = component(Path(__file__).parent)
 
 
 def moments(payload: bytes, *, key: str) -> Any:

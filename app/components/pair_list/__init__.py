@@ -9,11 +9,7 @@ from app.components.pair_list.payload import LABELS, Column, Row, pack, unpack
 
 __all__ = ["LABELS", "Column", "Row", "pack", "pair_list", "unpack"]
 
-MODULES = ("rows", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def pair_list(payload: bytes, *, key: str, on_ask: Callable[[], None] | None = None) -> Any:

@@ -43,7 +43,7 @@ export const button = ({ name, label, title, onPick, className = "action" }) =>
 
 /** A button that copies what `link()` gives, and says for a moment whether it could. */
 export function copyLink(text, link) {
-  const made = button({ name: "copy-link", label: text.copy_link, onPick: async () => {
+  const made = button({ name: "copy-link", className: "action linked", label: text.copy_link, onPick: async () => {
     try {
       await navigator.clipboard.writeText(link());
       made.textContent = text.copied;

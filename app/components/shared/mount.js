@@ -6,11 +6,13 @@ import { applyTheme, readTheme } from "./theme.js";
 /** The default export of a component: `Component` takes the root element, `update` each run's data and senders, `close` cleans up. */
 export function mount(selector, Component) {
   const instances = new WeakMap();
-  return ({ data, parentElement, setStateValue, setTriggerValue }) => {
+  return ({ data, parentElement, setStateValue, setTriggerValue, offline = false }) => {
     const root = parentElement.querySelector(selector);
     if (!root || !data) return undefined;
     if (!instances.has(root)) instances.set(root, new Component(root));
     const made = instances.get(root);
+    made.offline = offline; // a page saved to a file: nobody answers
+    root.classList.toggle("offline", offline);
     made.update({ data, setStateValue, setTriggerValue });
     return () => { made.close(); instances.delete(root); };
   };

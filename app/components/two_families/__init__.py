@@ -8,11 +8,7 @@ from app.components.two_families.payload import LABELS, pack
 
 __all__ = ["LABELS", "pack", "two_families"]
 
-MODULES = ("scale", "payload", "picture", "twin", "main")
-
-_FOLDER = Path(__file__).parent
-
-_component = component(_FOLDER, MODULES)
+_component = component(Path(__file__).parent)
 
 
 def two_families(payload: bytes, *, key: str) -> Any:

@@ -3,7 +3,7 @@
 Layout, little-endian: uint32 header length, UTF-8 JSON header, zeros to a multiple of 4, raw block. The raw block holds,
 for each attention, its weights as uint16 (65535 stands for `unit`; order layer, head, query, key) and its mask as uint8
 (1 = may not be read). A weight printed from its level with `DECIMALS` decimals reads as the weight itself would. Weights
-longer than `LARGEST` tokens are pooled for the overview; `pack_detail` sends one head exactly.
+longer than `LARGEST` tokens are pooled for the overview, unless asked otherwise; `pack_detail` sends one head exactly.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ LABELS: tuple[str, ...] = (
     "source", "target", "steps", "step", "reads", "writes", "probability", "looked_at",
     "table", "table_head", "table_row", "position", "token", "weight",
     "png", "svg", "csv", "copy_link", "copied", "copy_failed",
-    "pooled", "pooled_switches", "loading", "caption_sentence", "caption_shown",
+    "pooled", "pooled_switches", "loading", "left_out", "caption_sentence", "caption_shown",
 )  # fmt: skip
 
 
@@ -54,6 +54,8 @@ def pack(
     guided: Iterable[Mapping[str, Any]] = (),
     defaults: Mapping[str, Any] | None = None,
     extra: Mapping[str, Any] | None = None,
+    layers: Sequence[int] | None = None,
+    largest: int = LARGEST,
 ) -> bytes:
     """Everything that one view of a trace needs, in one message.
 
@@ -62,19 +64,27 @@ def pack(
     `caption` the "model", "source" and "target" that exports name; `guided` heads carry a badge (layer, head, row and, where
     it is not the cross-attention, attention; label replaces the word on the badge; mark and hint stand for another kind of badge
     than the star of guided heads); `defaults` is what a first visit shows
-    (attention, overview, layer, head, row, unit, special, scale); `extra` is what another component adds of its own.
+    (attention, overview, layer, head, row, unit, special, scale); `extra` is what another component adds of its own. `layers`:
+    those to send, counted from 0, all if None; an attention that has none of them is left out. Above `largest` tokens weights are
+    pooled.
+
+    Raises `ValueError` for weights of another shape than (1, head, query, key), or of other lengths than their sentences.
     """
     if view not in ("heads", "linked"):
         raise ValueError(f"view={view!r} is not known; choose 'heads' or 'linked'")
     if not attentions:
         raise ValueError("attentions is empty; give at least one id such as 'decoder.cross_attention'")
+    if layers is not None:
+        attentions = [identifier for identifier in attentions if any(layer < len(_paths(trace, identifier)) for layer in layers)]
+        if not attentions:
+            raise ValueError(f"no attention of this trace has any of the layers {list(layers)}, counted from 0")
     blocks: list[bytes] = []
     header = {
         "view": view,
         "trace": _fingerprint(trace),
         "tokens": {side: _tokens(trace, side, words.get(side)) for side in ("source", "target", "produced")},
         "probabilities": [math.exp(value) for value in trace.log_probabilities],
-        "attentions": [_attention(trace, identifier, blocks) for identifier in attentions],
+        "attentions": [_attention(trace, identifier, blocks, layers, largest) for identifier in attentions],
         "text": {name: text[name] for name in LABELS},
         "caption": dict(caption),
         "guided": [{"attention": "decoder.cross_attention", **entry} for entry in guided],
@@ -152,23 +162,27 @@ def _word_label(pieces: Sequence[Any], text: str | None) -> str:
     return f"<unk> {typed}" if all(piece.unknown for piece in pieces) else typed
 
 
-def _attention(trace: Trace, identifier: str, blocks: list[bytes]) -> dict[str, Any]:
-    paths = _paths(trace, identifier)
+def _attention(trace: Trace, identifier: str, blocks: list[bytes], only: Sequence[int] | None, largest: int) -> dict[str, Any]:
+    every = _paths(trace, identifier)
+    kept = [layer for layer in range(len(every)) if only is None or layer in only]
+    paths = [every[layer] for layer in kept]
+    for path in paths:
+        _check(trace, path)
     weights = np.stack([_numpy(trace[path].tensor) for path in paths])
     if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
         raise ValueError(f"{identifier}: weights must be finite and not negative; look at the edits of this trace")
     mask = np.stack([_mask(trace, path, weights.shape[1:]) for path in paths])
-    layers, heads, queries, keys = weights.shape
+    _, heads, queries, keys = weights.shape
     spans = trace[paths[0]].spans
     unit = max(1.0, float(weights.max(initial=0.0))) if weights.max(initial=0.0) > 1 + 1e-5 else 1.0
-    block = [-(-queries // LARGEST), -(-keys // LARGEST)]
+    block = [-(-queries // largest), -(-keys // largest)]
     if max(block) > 1:
         weights, mask = _pool(weights, block, np.max, 0.0), _pool(mask, block, np.min, True)
     shared = bool((mask == mask[:1, :1]).all())
     entry = {
-        "id": identifier, "path": paths[0].replace(".layers.0.", ".layers.{layer}."),
+        "id": identifier, "path": every[0].replace(".layers.0.", ".layers.{layer}."),
         "query": spans["query"], "key": spans["key"],
-        "layers": layers, "heads": heads, "queries": queries, "keys": keys,
+        "layers": len(every), "kept": kept, "heads": heads, "queries": queries, "keys": keys,
         "stored": list(weights.shape[2:]), "block": block, "unit": unit,
         "offset": sum(map(len, blocks)), "masks": "shared" if shared else "each",
     }  # fmt: skip
@@ -178,6 +192,20 @@ def _attention(trace: Trace, identifier: str, blocks: list[bytes]) -> dict[str, 
     hidden = (mask[0, 0] if shared else mask).astype("u1").tobytes()
     blocks.append(hidden + bytes(-len(hidden) % 4))
     return entry
+
+
+def _check(trace: Trace, path: str) -> None:
+    """Shape and lengths, before anything is drawn with labels that belong elsewhere."""
+    activation = trace[path]
+    shape = tuple(activation.tensor.shape)
+    if len(shape) != 4 or shape[0] != 1:
+        raise ValueError(f"{path} has shape {shape}; needed are the four axes (1, head, query, key), for one sentence")
+    for axis, size in (("query", shape[2]), ("key", shape[3])):
+        sentence = activation.spans[axis]
+        if size != (count := len(trace.tokens(sentence))):
+            raise ValueError(
+                f"{path}: axis {axis!r} has {size} places, the {sentence} has {count} tokens; give one token for each"
+            )
 
 
 def _levels(weights: npt.NDArray[Any], unit: float) -> npt.NDArray[Any]:

@@ -7,6 +7,7 @@ SHELL := bash
 PORT ?= 8501
 ADDRESS ?= localhost
 TESTS ?= tests
+PROFILE ?= $(or $(ATLAS_PROFILE),open)
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check
@@ -19,8 +20,8 @@ PYTHON_BASE ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-run: $(VENV)/app.stamp ## install what is missing and open the app (PORT=8501; ADDRESS=0.0.0.0 lets others in)
-	$(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
+run: $(VENV)/app.stamp ## install what is missing and open the app (PORT=8501; ADDRESS=0.0.0.0 lets others in; PROFILE=classroom)
+	ATLAS_PROFILE=$(PROFILE) $(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
 
 dev: $(VENV)/app.stamp ## the app for those who change it: reloads on save, shows tracebacks
 	$(PYTHON) -m streamlit run app/main.py --server.port $(PORT) --server.address $(ADDRESS) \

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import anatomy, sidebar
+from app.views import anatomy, sidebar, told
 
 selection = session.begin_run()
 st.set_page_config(page_title=text("app.name"), page_icon=str(Path(root) / "assets" / "icon.png"), layout="wide")
@@ -25,4 +25,7 @@ pages = {
 }
 page = st.navigation([member for group in pages.values() for member in group], position="hidden")
 sidebar.show(selection, pages, editable=page is not translate, sentence=page is not studio)
+told.long_link()
+if too_often := session.waiting():
+    told.wait(too_often)
 page.run()

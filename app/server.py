@@ -3,10 +3,11 @@
 `streamlit run app/server.py`, or `make run`.
 """
 
-import base64
 import gc
 import hashlib
-import re
+import hmac
+import math
+import secrets
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +18,19 @@ if (root := str(Path(__file__).resolve().parents[1])) not in sys.path:  # stream
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+from streamlit.runtime import memory_media_file_storage
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from app.headers import SecurityHeaders, broken
+
+try:
+    from app.guard import Guard
+    from app.session.profile import profile
+except ValueError as error:  # of the profile: app.session takes its limits from there
+    if type(error).__name__ != "ProfileError":
+        raise
+    sys.exit(f"Attention Atlas does not start. {error}")
 
 
 @asynccontextmanager
@@ -35,54 +48,46 @@ async def lifespan(app: object) -> AsyncIterator[dict[str, object]]:
     yield {}
 
 
-class SecurityHeaders:
-    """Adds the headers that Streamlit does not send."""
+def told(error: Exception) -> bool:
+    """Tell the visitor of an error in a page; the log has the traceback."""
+    from app.views.told import broken
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-        self.headers = [(name.lower().encode(), value.encode()) for name, value in security_headers().items()]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                given = {name.lower() for name, _ in message["headers"]}
-                missing = [(name, value) for name, value in self.headers if name not in given]
-                message = {**message, "headers": [*message["headers"], *missing]}
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+    return broken(error)
 
 
-def security_headers() -> dict[str, str]:
-    """Own scripts only (and the page's one inline script, by its hash); no frames from elsewhere; no addresses given away."""
-    inline = " ".join(f"'sha256-{digest}'" for digest in inline_script_hashes())
-    policy = {
-        "default-src": "'self'",
-        "script-src": f"'self' {inline} 'wasm-unsafe-eval' blob:",  # components are modules made from text in the browser
-        "style-src": "'self' 'unsafe-inline'",
-        "img-src": "'self' data: blob:",
-        "font-src": "'self' data:",
-        "connect-src": "'self' ws: wss: data: blob:",
-        "worker-src": "'self' blob:",
-        "frame-src": "'self' blob:",
-        "frame-ancestors": "'self'",
-        "object-src": "'none'",
-        "base-uri": "'self'",
-        "form-action": "'self'",
-    }
-    return {
-        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "SAMEORIGIN",
-        "Referrer-Policy": "same-origin",
-    }
+def keep_limits() -> None:
+    """Give Streamlit those limits of the profile that it checks itself, in megabytes."""
+    config.set_option("server.maxUploadSize", max(1, math.ceil(profile().max_upload / 1024**2)))
+    config.set_option("server.maxWidgetStateSize", profile().max_message // 10**6)
 
 
-def inline_script_hashes() -> list[str]:
-    """The hashes of the scripts that stand inside Streamlit's own page."""
-    page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
-    scripts = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
-    return [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts if script.strip()]
+def hide_addresses_of_files() -> None:
+    """Let the address of a file that somebody takes away hold a secret of this process.
+
+    Streamlit's is a hash of the content, of a large file only of parts: who guesses a content could ask whether somebody has it.
+    """
+    secret = secrets.token_bytes()
+
+    def address(data: bytes, mimetype: str, filename: str | None = None) -> str:
+        parts = (data, mimetype.encode(), (filename or "").encode())
+        return hmac.new(secret, b"".join(hashlib.sha256(part).digest() for part in parts), "sha256").hexdigest()
+
+    memory_media_file_storage._calculate_file_id = address
 
 
-app = st.App(Path(__file__).with_name("main.py"), lifespan=lifespan, middleware=[Middleware(SecurityHeaders)])
+keep_limits()
+hide_addresses_of_files()
+guard = Middleware(
+    Guard,
+    profile=profile(),
+    host_allowed=is_host_allowed,
+    origins=lambda: set(config.get_option("server.corsAllowedOrigins")),
+    base=str(config.get_option("server.baseUrlPath") or ""),
+)
+app = st.App(
+    Path(__file__).with_name("main.py"),
+    lifespan=lifespan,
+    middleware=[Middleware(SecurityHeaders), guard],
+    exception_handlers={Exception: broken},
+    on_script_error=told,
+)

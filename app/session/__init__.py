@@ -19,7 +19,8 @@ from app.session.limits import (
 )
 from app.session.loading import damage, folder_of, languages, load, loaded, models, writes_on
 from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, look_at, move, place
-from app.session.selection import BEAMS, Selection, begin_run, current, select
+from app.session.rates import allowed, in_fragment, put_off, waiting
+from app.session.selection import BEAMS, Selection, begin_run, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
 from app.session.start import warm_up
 from app.session.studio import (
@@ -126,6 +127,7 @@ __all__ = [
     "add_model",
     "add_statistical",
     "agreement_of",
+    "allowed",
     "altered",
     "altered_translation",
     "attentions",
@@ -157,11 +159,13 @@ __all__ = [
     "guided_heads",
     "head_off",
     "head_scores",
+    "in_fragment",
     "languages",
     "links_ending",
     "links_file",
     "load",
     "loaded",
+    "long_link",
     "longest_words",
     "look_at",
     "matrices_file",
@@ -179,6 +183,7 @@ __all__ = [
     "place_in_queue",
     "put",
     "put_model",
+    "put_off",
     "put_settings",
     "refused",
     "refused_upload",
@@ -205,6 +210,7 @@ __all__ = [
     "upload_of",
     "use_head",
     "usual",
+    "waiting",
     "warm_up",
     "writes_on",
     "wrote",

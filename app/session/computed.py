@@ -7,6 +7,7 @@ import streamlit as st
 
 from app.session.limits import MAX_TOKENS
 from app.session.loading import load
+from app.session.rates import computing
 from app.session.selection import Selection
 from model.decoding import length_limit
 from model.trace import Trace
@@ -20,6 +21,7 @@ Chosen = tuple[str, str, str | None, int]  # model, source, target written by ha
 @st.cache_resource(show_spinner=False, max_entries=512)
 def translation(name: str, source: str, beam: int = 1) -> Translation:
     """The model's own translation; of a language model, its continuation."""
+    computing("sentence")
     atlas = load(name)
     if isinstance(atlas, LanguageModel):  # prompt and continuation stand in one picture
         return atlas.generate(source, beam, min(MAX_TOKENS, length_limit(len(atlas.source_tokens(source)))))
@@ -56,6 +58,7 @@ def _long_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
 
 
 def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
+    computing("sentence")
     return load(name).trace(source, translation(name, source, beam) if target is None else target)
 
 
@@ -91,6 +94,7 @@ def measured_model(
 def _of_short_trace(
     function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
+    computing("what_if")
     return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
 
 
@@ -98,6 +102,7 @@ def _of_short_trace(
 def _of_long_trace(
     function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
+    computing("what_if")
     return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
 
 
@@ -105,4 +110,5 @@ def _of_long_trace(
 def _of_model(
     function_name: str, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
+    computing("what_if")
     return _function(load(name), *arguments, **named)

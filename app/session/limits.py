@@ -1,4 +1,4 @@
-"""The limits of a text, checked here whatever the browser allowed, and what to know about a text within them."""
+"""The limits of this server, those of a text checked here whatever the browser allowed; what to know of a text within them."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 from app.session.common_words import may_be
 from app.session.loading import known_words, languages, reader, reads, unknown
+from app.session.profile import profile
 from model.alignment import words
 from model.translator import Atlas
 
-MAX_TOKENS = 200  # of the text box; more is refused with a message, never cut
-TRAININGS = 2  # at once, for all visitors of a server together; in a classroom one
-ALIGNMENTS = 2  # studies of the Alignment studio that are worked on at once
-MAX_UPLOAD = 5 * 1024**2  # bytes of a file that is brought to the studio, as server.maxUploadSize in .streamlit/config.toml
-MAX_PAIRS = 10_000  # of a study; the command line has no limit
+MAX_TOKENS = profile().max_tokens  # of the text box; more is refused with a message, never cut
+MAX_CHARACTERS = profile().max_characters  # what is longer is not even cut into tokens
+MAX_LINK = profile().max_link  # characters of what stands after the ? of an address
+TRAININGS = profile().trainings  # at once, for all visitors of a server together; 0: there is no live training
+ALIGNMENTS = profile().alignments  # studies of the Alignment studio that are worked on at once
+MAX_UPLOAD = profile().max_upload  # bytes of a file that is brought to the studio; 0: none may be brought
+MAX_PAIRS = profile().max_pairs  # of a study; the command line has no limit
 LISTED = 8  # unknown words that are named
-MAX_CHARACTERS = 10_000  # what is longer is not even cut into tokens
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,23 @@ all parameters. Parameters that are not ours (layer, head ... belong to the comp
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from app import text as texts
 from app.session.address import put, settle
+from app.session.limits import MAX_LINK as LONGEST
+from app.session.limits import Remark
 from app.session.loading import default_model, known_words, languages, models, reads, writes_on
+from app.session.rates import in_fragment, waiting
 from app.session.sentences import examples, first_example
 
 MAX_LINK = 4_000  # characters of a sentence that still stands in the URL; what can be shown is far shorter
 BEAMS = (1, 4)
+ESCAPED = 12  # characters that one may become in an address: four bytes of three
 
-_SELECTION, _WRITTEN = "atlas_selection", "atlas_written"
+_SELECTION, _WRITTEN, _LONG = "atlas_selection", "atlas_written", "atlas_long_link"
 _PARAMETERS = ("lang", "model", "text", "target", "beam")
 
 
@@ -48,6 +53,7 @@ class Selection:
 
 def begin_run() -> Selection:
     """Set the language and return the selection; the first call of every page and every fragment."""
+    _drop_long_link()
     url = {name: st.query_params[name] for name in _PARAMETERS if name in st.query_params}
     selection: Selection | None = st.session_state.get(_SELECTION)
     if selection is None:
@@ -59,7 +65,26 @@ def begin_run() -> Selection:
     texts.use(selection.language, writes_on=writes_on(selection.model))
     st.session_state[_SELECTION] = selection
     _write_url(selection)
+    if in_fragment() and waiting():
+        st.rerun()  # the whole page, which then says so
     return selection
+
+
+def _drop_long_link() -> None:
+    """Of an address that is longer than allowed nothing is read."""
+    parts = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+    if (
+        ESCAPED * sum(len(name) + len(value) + 2 for name, value in parts) > LONGEST
+        and (given := len(urlencode(parts))) > LONGEST
+    ):
+        st.session_state[_LONG] = Remark("rates.long_link", {"given": f"{given:,}", "limit": f"{LONGEST:,}"})
+        st.query_params.clear()
+
+
+def long_link() -> Remark | None:
+    """That the address was too long, said once; None if it was not."""
+    found: Remark | None = st.session_state.pop(_LONG, None)
+    return found
 
 
 def current() -> Selection:

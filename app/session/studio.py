@@ -7,6 +7,7 @@ import streamlit as st
 
 from app.session import limits
 from app.session.loading import load
+from app.session.rates import allowed
 from app.session.studio_pairs import flags_of
 from app.session.studio_reading import first_settings, read, reverse_of, usual
 from app.session.studio_study import Reading, Study, Upload
@@ -39,6 +40,8 @@ def refused_upload() -> Problem | None:
 
 def begin_study(upload: Upload, reading: Reading = Reading(), model: str = "", settings: Settings | None = None) -> None:  # noqa: B008
     """Read what was brought; a study before it is given up. What cannot be read leaves `refused_upload`."""
+    if not allowed("upload"):
+        return
     cancel_alignment()
     st.session_state[_REFUSED] = None
     try:
@@ -64,7 +67,7 @@ def end_study() -> None:
 def start_alignment() -> None:
     """Align as soon as there is room: what is missing, or everything again where settings or model have changed."""
     found = study()
-    if found is None or found.under_way:
+    if found is None or found.under_way or not allowed("alignment"):
         return
     atlas = load(found.model)
     assert isinstance(atlas, Translator)

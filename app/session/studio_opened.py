@@ -12,6 +12,7 @@ import torch
 
 from app.session.limits import Remark
 from app.session.loading import load
+from app.session.rates import computing
 from app.session.studio_study import Study
 from model.alignment import corpus, extract, forced, joint, words
 from model.alignment.choices import default_choice
@@ -85,6 +86,7 @@ def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | 
     if refusal := _refused(atlas, source, target):
         return refusal
     split = study.words_split
+    computing("what_if")
     trace = atlas.trace(source, target)
     labels = extract.label(trace, split)
     weights: Maps = {

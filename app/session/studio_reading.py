@@ -32,6 +32,7 @@ from model.translator import Translator
 
 WITHOUT_LINES = ("tmx", "xliff", "srt", "json")  # formats in which a pair is no line
 _HEADS = "atlas_kept_heads"
+PASTED = 1024**2  # bytes of a text that is pasted where no file may be brought
 SAMPLE = 200  # pairs from which the languages are guessed
 
 
@@ -180,7 +181,7 @@ def _entries(
         header=reading.header,
         languages=wanted,
         match=reading.match,
-        limits=formats.Limits(limits.MAX_UPLOAD, limits.MAX_PAIRS),
+        limits=formats.Limits(most_bytes(), limits.MAX_PAIRS),
     )
     entries = list(islice(pairs.entries, limits.MAX_PAIRS if most is None else most))
     if reading.swap:
@@ -211,8 +212,13 @@ def under_encodings(study: Study, most: int) -> list[tuple[str, str, str]]:
 
 def check_size(file: File) -> None:
     """Raises FormatError for a file of links that is over the limit."""
-    if len(file.content) > limits.MAX_UPLOAD:
-        raise FormatError.of("too_large", file=file.name, given=len(file.content), limit=limits.MAX_UPLOAD)
+    if len(file.content) > most_bytes():
+        raise FormatError.of("too_large", file=file.name, given=len(file.content), limit=most_bytes())
+
+
+def most_bytes() -> int:
+    """The size of a file that is read; where none may be brought, of a pasted text and of a sample."""
+    return limits.MAX_UPLOAD or PASTED
 
 
 def _gold(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import streamlit as st
 
 from app.session.loading import languages, load
+from app.session.rates import allowed
 from app.session.studio_reading import check_size, first_settings, keep_head, translators, usual
 from app.session.studio_study import UNDER_WAY, File, State, Study, Upload
 from app.session.studio_table import Links, links_of, pairs_of, scored
@@ -98,6 +99,8 @@ def rivals(study: Study) -> dict[str, Rival]:
 
 def add_statistical(study: Study, model: str) -> None:
     """Let a statistical aligner learn from the pairs that are aligned so far."""
+    if not allowed("alignment"):
+        return
     rival = rivals(study)[f"statistical:{model}"] = Rival("statistical", model)
     pairs = [(one.source_words, one.target_words) for one in study.results]
     session = owner()
@@ -107,6 +110,8 @@ def add_statistical(study: Study, model: str) -> None:
 
 def add_model(study: Study, name: str, *, reverse: bool = False) -> None:
     """Let another model align the same pairs; `reverse`: one of the other direction, whose source is our target."""
+    if not allowed("alignment"):
+        return
     kind: Kind = "reverse" if reverse else "model"
     texts = [(one.target, one.source) if reverse else (one.source, one.target) for one in study.results]
     entries: list[Entry] = [
@@ -133,6 +138,8 @@ def add_file(study: Study, file: File) -> None:
     """Read links of the same pairs from a file; what cannot be read says why."""
     from model.alignment import formats
 
+    if not allowed("upload"):
+        return
     rival = rivals(study)[f"file:{file.name}"] = Rival("file", file.name, state="done", share=1.0)
     try:
         check_size(file)

@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.session import limits
 from app.session.own import keep_model, own_models
+from app.session.rates import allowed
 from app.session.trainings import Training, Trainings, in_own_process, watch
 from model import checkpoint
 from model.practice.order import Order
@@ -46,8 +47,9 @@ def owner() -> str:
 
 
 def begin_training(order: Order) -> None:
-    """Train this as soon as there is room."""
-    _trainings().submit(owner(), order)
+    """Train this as soon as there is room; see `put_off` for one that was asked for too often."""
+    if limits.TRAININGS and allowed("training"):
+        _trainings().submit(owner(), order)
 
 
 def stop_training() -> None:
@@ -57,7 +59,8 @@ def stop_training() -> None:
 
 def resume_training() -> None:
     """Go on where it stopped."""
-    _trainings().resume(owner())
+    if limits.TRAININGS and allowed("training"):
+        _trainings().resume(owner())
 
 
 def own_training() -> Training | None:
@@ -67,7 +70,7 @@ def own_training() -> Training | None:
 
 def trainings_at_once() -> int:
     """How many may run at the same time, of all visitors together."""
-    return _trainings().limit
+    return limits.TRAININGS
 
 
 def open_result(result: Path, step: int) -> str:

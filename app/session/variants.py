@@ -7,6 +7,7 @@ import streamlit as st
 from app.session.computed import translation
 from app.session.loading import load
 from app.session.places import Place, attentions
+from app.session.rates import computing
 from model.analysis import what_if
 from model.trace import Edit, tracing
 from model.translator import Atlas
@@ -24,6 +25,7 @@ def altered(name: str, source: str, target: str | None, beam: int, variant: str)
     Variants: "even", the last of the model's `attentions` reads all that it may read alike; "off:<layer>:<head>", see `head_off`;
     "mean:<attention>", every head of that attention reads with the mean of all heads.
     """
+    computing("what_if")
     atlas = load(name)
     forced = translation(name, source, beam) if target is None else target
     return atlas.trace(source, forced, _edits(atlas, variant)).log_probabilities
@@ -32,6 +34,7 @@ def altered(name: str, source: str, target: str | None, beam: int, variant: str)
 @st.cache_resource(show_spinner=False, max_entries=256)
 def altered_translation(name: str, source: str, variant: str) -> str:
     """What the altered model writes when it is left to itself, greedily."""
+    computing("what_if")
     atlas = load(name)
     with tracing(edits=_edits(atlas, variant), only=frozenset()):
         return atlas.said(source, [token.id for token in atlas.write(source).produced])

@@ -9,7 +9,7 @@ from app.charts import cost as charts
 from app.components.curves import Chart, Series, curves, pack
 from app.session.machine import Measuring, bench
 from app.text import section, text
-from app.views import cost_shape, html
+from app.views import cost_shape, html, told
 from app.views.cost_shape import Counted
 from model import cost
 from model.analysis import cost_curves, machine
@@ -51,6 +51,7 @@ def _measured(found: Counted, caption: Mapping[str, str], looks: bool) -> None:
             last=html.Ours(f"{lengths[-1]:,}"),
             name=html.Ours(cost_shape.described(found)),
         )
+        told.put_off("measurement")
         st.button(text("cost.live_start"), key="cost_live_start", icon=":material/timer:", on_click=_ask, args=(found,))
     elif now.state == "waiting":
         st.progress(0.0, text("cost.live_waiting", ahead=now.ahead))
@@ -61,8 +62,9 @@ def _measured(found: Counted, caption: Mapping[str, str], looks: bool) -> None:
 
 
 def _ask(found: Counted) -> None:
-    st.session_state[ASKED] = True
-    bench().ask(found.config)
+    if session.allowed("measurement"):
+        st.session_state[ASKED] = True
+        bench().ask(found.config)
 
 
 def show(now: Measuring, found: Counted, caption: Mapping[str, str]) -> None:

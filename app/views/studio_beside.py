@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html, linked, studio_input, studio_list
+from app.views import html, linked, studio_input, studio_list, told
 from model.alignment import compare, statistical
 
 BEAT = 0.6  # seconds between looks at work that is under way
@@ -49,6 +49,9 @@ def _add(study: session.Study) -> None:
         if others:
             st.selectbox(text("studio_heads.other_model"), others, key="studio_other_model", width=220)
             st.button(text("studio_heads.align_other"), key="studio_other", on_click=_other, args=(study,))
+    told.put_off("alignment", "upload")
+    if not session.MAX_UPLOAD:
+        return
     studio_input.uploader_words()
     st.file_uploader(
         text("studio_heads.file"), key="studio_rival_file", accept_multiple_files=True, on_change=_files, args=(study,)

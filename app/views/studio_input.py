@@ -7,7 +7,7 @@ import streamlit as st
 
 from app import session
 from app.text import has, text
-from app.views import html
+from app.views import html, told
 from model.alignment.formats import Problem
 
 FILES, PASTE, PASTE_TARGET = "studio_files", "studio_paste", "studio_paste_target"
@@ -37,16 +37,19 @@ def _linked() -> None:
 
 
 def _ways() -> None:
-    uploader_words()
-    st.file_uploader(
-        text("studio.drop"),
-        accept_multiple_files=True,
-        key=_box(),
-        on_change=_take_files,
-        args=(_box(),),
-        help=text("studio.drop_help"),
-    )
-    html.prose("studio.limits", kind="quiet", megabytes=session.MAX_UPLOAD // 1024**2, pairs=html.Ours(f"{session.MAX_PAIRS:,}"))
+    if session.MAX_UPLOAD:
+        uploader_words()
+        st.file_uploader(
+            text("studio.drop"),
+            accept_multiple_files=True,
+            key=_box(),
+            on_change=_take_files,
+            args=(_box(),),
+            help=text("studio.drop_help"),
+        )
+        html.prose("studio.limits", kind="quiet", megabytes=megabytes(), pairs=html.Ours(f"{session.MAX_PAIRS:,}"))
+    else:
+        html.notice("info", "rates.no_uploads")
     names = (text("studio.pasted"), text("studio.pasted_target"))
     left, right = st.columns(2)
     with left:
@@ -58,9 +61,14 @@ def _ways() -> None:
     st.button(text("studio.paste_read"), key="studio_read", on_click=_take_text, args=names, icon=":material/content_paste_go:")
 
 
+def megabytes() -> str:
+    """The largest file that may be brought."""
+    return f"{session.MAX_UPLOAD / 1024**2:.3g}"
+
+
 def uploader_words() -> None:
     """The words inside Streamlit's box for files, which knows English alone, in the language of the page."""
-    button, limit = text("studio.upload"), text("studio.upload_limit", megabytes=session.MAX_UPLOAD // 1024**2)
+    button, limit = text("studio.upload"), text("studio.upload_limit", megabytes=megabytes())
     said = {'Dropzone"] button p': button, 'DropzoneInstructions"] span': limit}
     rules = [
         f'[data-testid="stFileUploader{part} {{ font-size: 0 }}'
@@ -88,6 +96,7 @@ def _samples() -> None:
 
 def _refusal() -> None:
     """Why the last upload could not be read at all, and what would read it."""
+    told.put_off("upload")
     if problem := session.refused_upload():
         st.html(f'<div class="atlas-notice error" role="alert">{html.sentence("studio.refused")} {problem_html(problem)}</div>')
         if problem.message.code in ("too_large", "too_many_pairs", "zip_too_large"):

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html, studio_list, studio_settings
+from app.views import html, studio_list, studio_settings, told
 
 BEAT = 0.6  # seconds between looks at work that is under way
 _BEFORE, _SEEN = "studio_state", "studio_seen"
@@ -16,6 +16,7 @@ def show(study: session.Study) -> None:
         html.notice("error", "studio.nothing")
         return
     _buttons(study)
+    told.put_off("alignment")
     if study.results:
         studio_settings.show(study)
     st.fragment(_watch, run_every=BEAT if study.under_way else None)()

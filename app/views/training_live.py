@@ -7,7 +7,7 @@ import streamlit as st
 from app import session
 from app.components.moments import Shown, moments, pack
 from app.text import section, text
-from app.views import html, training_choices
+from app.views import html, told, training_choices
 from model.alignment.extract import ROWS
 from model.practice import progress
 from model.practice.progress import Progress
@@ -21,6 +21,9 @@ UNDER_WAY = ("waiting", "running", "stopping")
 def show() -> None:
     """Draw the section: controls, and below them the visitor's training, if there is one."""
     session.begin_run()
+    if not session.trainings_at_once():
+        html.notice("info", "rates.no_training")
+        return
     html.prose("training_live.idea", limit=session.trainings_at_once())
     order = training_choices.choose()
     if "mask" in order.without:
@@ -36,6 +39,7 @@ def show() -> None:
             )
         elif found and found.state in ("stopped", "failed"):
             _button("resume", text("training_live.resume"), session.resume_training, ":material/resume:")
+    told.put_off("training")
     html.prose("training_live.command", kind="quiet")
     st.code(order.command, language="bash")
     if found:

@@ -10,26 +10,26 @@ import streamlit as st
 
 import model.checkpoint
 import model.translator
-from app import server, session
+from app import headers, session
 
 
 def test_headers() -> None:
-    headers = server.security_headers()
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["X-Frame-Options"] == "SAMEORIGIN"
-    assert headers["Referrer-Policy"] == "same-origin"
-    policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
-    assert policy["default-src"] == "'self'"
-    assert "'unsafe-inline'" not in policy["script-src"]
-    assert "'unsafe-eval'" not in policy["script-src"]
-    assert not re.search(r"https?:", headers["Content-Security-Policy"])
+    sent = headers.security_headers()
+    assert sent["X-Content-Type-Options"] == "nosniff"
+    assert sent["X-Frame-Options"] == "DENY"
+    assert sent["Referrer-Policy"] == "same-origin"
+    policy = dict(part.strip().split(" ", 1) for part in sent["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    assert "unsafe" not in policy["script-src"]
+    assert not re.search(r"https?:|wss?:|\*", sent["Content-Security-Policy"])
 
 
 def test_inline_scripts_of_the_page_are_allowed_by_their_hash() -> None:
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
     scripts = [script for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL) if script.strip()]
     expected = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    assert set(expected) <= set(server.inline_script_hashes())
+    assert set(expected) <= set(headers.inline_script_hashes())
 
 
 @pytest.mark.anyio
@@ -37,16 +37,16 @@ async def test_middleware_adds_headers_to_answers_and_keeps_those_that_are_there
     sent = []
 
     async def application(scope: object, receive: object, send: object) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-frame-options", b"DENY")]})  # type: ignore[operator]
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-frame-options", b"SAMEORIGIN")]})  # type: ignore[operator]
 
     async def send(message: dict[str, object]) -> None:
         sent.append(message)
 
-    await server.SecurityHeaders(application)({"type": "http"}, None, send)  # type: ignore[arg-type]
-    headers = sent[0]["headers"]
-    assert isinstance(headers, list)
-    assert [value for name, value in headers if name == b"x-frame-options"] == [b"DENY"]
-    assert (b"x-content-type-options", b"nosniff") in headers
+    await headers.SecurityHeaders(application)({"type": "http", "path": "/"}, None, send)  # type: ignore[arg-type]
+    found = sent[0]["headers"]
+    assert isinstance(found, list)
+    assert [value for name, value in found if name == b"x-frame-options"] == [b"SAMEORIGIN"]
+    assert (b"x-content-type-options", b"nosniff") in found
 
 
 def test_warm_up_without_any_model_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

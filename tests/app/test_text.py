@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app import components, text
+from model.page.labels import SAVED
 
 MODULES = [importlib.import_module(f"app.components.{found.name}") for found in pkgutil.iter_modules(components.__path__)]
 WITH_PAGE = "architecture"  # its labels are part of the page's section
@@ -69,6 +70,7 @@ def test_every_sentence_is_used() -> None:
     patterns = used()
     components = {f"{module.__name__.rpartition('.')[2]}.{label}" for module in COMPONENTS for label in module.LABELS}
     asked = matching([*patterns, *(f"{pattern}.*" for pattern in patterns if pattern.endswith((".try", ".reason")))])
+    components |= {f"saved_page.{name}" for name in SAVED}
     said = {key.removeprefix(f"{text.INSTEAD}.") for key in text.sentences("en")}
     unused = [key for key in said if key not in components and not asked.fullmatch(key)]
     assert not unused
@@ -102,13 +104,17 @@ def test_components_are_given_a_label_for_everything_they_say() -> None:
 def test_no_sentence_for_users_stands_in_the_code(source: Path) -> None:
     tree = ast.parse(source.read_text("utf-8"))
     raised = {
-        id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise | ast.Assert) for part in ast.walk(node)
-    }  # for developers
+        id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise | ast.Assert) or _logs(node) for part in ast.walk(node)
+    }  # for developers, and for those who run a server
     for node, value in strings(tree):
         if id(node) in raised or "<" in value or "\\" in value or "=" in value:
             continue
         assert not re.search(r"[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}", value), f"line {getattr(node, 'lineno', '?')}: {value}"
         assert not re.search("[\u3400-\u9fff]", value), f"line {getattr(node, 'lineno', '?')}: {value}"
+
+
+def _logs(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("logger.", "sys.exit"))
 
 
 def test_one_is_told_from_several(monkeypatch: pytest.MonkeyPatch) -> None:

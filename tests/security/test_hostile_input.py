@@ -1,0 +1,128 @@
+"""What somebody may send who means harm, against the running server: nothing is interpreted, nothing stops anything."""
+
+import json
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from app.views.anatomy import ORDER
+from tests.security.client import Visitor
+
+SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+MARKDOWN = "[click](javascript:alert(3)) ![](https://example.org/a.png) **b** :material/home:"
+FORMULA = r"$\href{javascript:alert(4)}{x}$ \begin{align}"
+PATH = "../../../../etc/passwd"
+TEMPLATE = "{0.__class__} ${7*7} %(a)s {{7*7}}"
+FORMULA_OF_A_TABLE = '=HYPERLINK("http://example.org")'
+TYPED = (SCRIPT, MARKDOWN, FORMULA, TEMPLATE)
+ODD = (
+    *TYPED,
+    PATH,
+    "\0\x1b[31m\u202e\u200f",
+    "-1",
+    "1e999",
+    "nan",
+    "9" * 400,
+    "0x10",
+    "true",
+    "[1,2]",
+    '{"a":1}',
+    "٣",
+    " ",
+    "\\" * 50,
+)
+# Every parameter of every page: what does not belong to a page is passed over by it.
+PARAMETERS = (
+    "lang", "model", "text", "target", "beam", "layer", "head", "attention", "step", "row", "cell", "token", "view", "scale",
+    "batch_sentence", "find", "given", "machine", "mask", "mistake", "near", "order", "pair", "pe_a", "pe_b", "pe_d", "pe_length",
+    "pe_base", "pe_head", "pe_layout", "preset", "purpose", "scope", "seed", "settings", "side", "size", "sizes", "sublayer",
+    "table", "temperature", "tied_side", "tied_token", "top_k", "top_p", "unit", "variant", "without", "word", "strategy",
+    "prefix", "decoding_head", "edits", "loss_row", "smoothing", "convention", "forced", "studio_sort", "studio_page", "fp32",
+    "studio_query", "bf16", "fp8", "bandwidth", "length", "batch", "precision", "slide",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def visitor(server: str) -> Iterator[Visitor]:
+    with Visitor(server) as found:
+        found.run()
+        yield found
+
+
+@pytest.mark.parametrize("page", ORDER)
+def test_no_parameter_of_an_address_is_interpreted(visitor: Visitor, page: str) -> None:
+    """Every parameter of every page at once, each page with other values at the same place."""
+    values = cycle(ODD[ORDER.index(page) % len(ODD) :] + ODD[: ORDER.index(page) % len(ODD)])
+    asked = dict(zip(PARAMETERS, values, strict=False)) | {"lang": "en", "text": TYPED[ORDER.index(page) % len(TYPED)]}
+    told = visitor.run(urlencode(asked), page)
+    assert not told.marked_up(*TYPED)
+    assert not told.broken
+    assert "atlas-prose" in told.html
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "text=%ED%A0%80%FF%C0%AF&lang=%00",  # no letters at all
+        "text=a&text=b&text=" + quote(SCRIPT) + "&lang=zh&lang=../en",
+        "&&&===&%%%&text",
+        "?" * 50,
+        "text=" + "%E4%BD%A0" * 3000,
+        "model=" + quote(PATH) + "&text=" + quote(MARKDOWN),
+        "a" * 60_000,
+        "&".join(f"x{index}=1" for index in range(5000)),
+    ],
+)  # fmt: skip
+def test_addresses_that_are_none(visitor: Visitor, query: str) -> None:
+    told = visitor.run(query, "heads")
+    assert not told.broken
+    assert not told.marked_up(*TYPED)
+
+
+def test_a_long_address_is_told_with_the_limit(visitor: Visitor) -> None:
+    assert "32,000" in visitor.run("text=" + "a" * 40_000, "heads").html
+
+
+def test_a_page_that_is_not_there_is_the_first_page(visitor: Visitor) -> None:
+    for page in ("../../etc/passwd", "heads/../../x", SCRIPT, "\0"):
+        told = visitor.run("", page)
+        assert not told.broken
+        assert not told.marked_up(SCRIPT)
+
+
+def test_values_that_no_widget_offers(visitor: Visitor) -> None:
+    """Every widget of a page set to what its browser would never send: of another kind, out of range, of another name."""
+    for page in ("heads", "decoding", "masks", "training"):
+        told = visitor.run("model=toy&lang=en", page)
+        for ask in (_as_text, _as_number, _as_numbers, _as_json):
+            answer = visitor.run("model=toy&lang=en", page, *(ask(id) for id in told.widgets))
+            assert not answer.marked_up(SCRIPT)
+        visitor.states.clear()
+    assert not visitor.run("model=toy&lang=en", "heads").broken
+
+
+def _as_text(id: str) -> WidgetState:
+    return WidgetState(id=id, string_value=SCRIPT)
+
+
+def _as_number(id: str) -> WidgetState:
+    return WidgetState(id=id, int_value=-(2**40))
+
+
+def _as_numbers(id: str) -> WidgetState:
+    state = WidgetState(id=id)
+    state.double_array_value.data.extend([float("nan"), 1e300])
+    return state
+
+
+def _as_json(id: str) -> WidgetState:
+    return WidgetState(id=id, json_value=json.dumps({"place": {"layer": SCRIPT, "head": -1}, "pair": 1e9, "edits": [[[[]]]]}))
+
+
+def test_the_log_holds_no_fault(visitor: Visitor, server_log: Path) -> None:
+    """After all of the above; the run ends with an error too where it does."""
+    assert "Traceback" not in server_log.read_text(errors="replace")

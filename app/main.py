@@ -18,13 +18,15 @@ st.html(Path(__file__).parent / "views" / "style.css")
 
 translate = st.Page("views/translate.py", title=text("translate.title"), url_path="translate", default=True)
 studio = st.Page("views/studio.py", title=text("studio.title"), url_path="studio")  # works on files, not on the sentence
+findings = st.Page("views/findings.py", title=text("findings.title"), url_path="findings")  # has sentences of its own
 pages = {
-    "": [translate],
-    "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in anatomy.ORDER[1:-1]],
+    "": [translate, findings],
+    "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in anatomy.ORDER[2:-1]],
     "nav.work": [studio],
 }
 page = st.navigation([member for group in pages.values() for member in group], position="hidden")
-sidebar.show(selection, pages, editable=page is not translate, sentence=page is not studio)
+if not session.presenting():
+    sidebar.show(selection, pages, editable=page is not translate, sentence=page not in (studio, findings))
 told.long_link()
 if too_often := session.waiting():
     told.wait(too_often)

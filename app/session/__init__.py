@@ -6,6 +6,7 @@ The rest of the app says `from app import session` and uses the names below; the
 from app.session.address import put, settle
 from app.session.card import card_facts
 from app.session.computed import measured, measured_model, trace, translation, wrote
+from app.session.findings import FINDINGS, Finding, story
 from app.session.limits import (
     ALIGNMENTS,
     MAX_CHARACTERS,
@@ -18,7 +19,9 @@ from app.session.limits import (
     remarks,
 )
 from app.session.loading import damage, folder_of, languages, load, loaded, models, writes_on
-from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, look_at, move, place
+from app.session.origin import version, weights_digest
+from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, last_place, look_at, move, place
+from app.session.presenting import LAST, leave_presenting, present, presented, presenting, slide
 from app.session.rates import allowed, in_fragment, put_off, waiting
 from app.session.selection import BEAMS, Selection, begin_run, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
@@ -100,7 +103,9 @@ __all__ = [
     "ATTENTIONS",
     "BEAMS",
     "COLUMNS",
+    "FINDINGS",
     "FLAGS",
+    "LAST",
     "LINK_FILES",
     "MAX_CHARACTERS",
     "MAX_PAIRS",
@@ -111,6 +116,7 @@ __all__ = [
     "PERCENTAGES",
     "Example",
     "File",
+    "Finding",
     "Links",
     "ListColumn",
     "Place",
@@ -161,6 +167,8 @@ __all__ = [
     "head_scores",
     "in_fragment",
     "languages",
+    "last_place",
+    "leave_presenting",
     "links_ending",
     "links_file",
     "load",
@@ -181,6 +189,9 @@ __all__ = [
     "pairs_file",
     "place",
     "place_in_queue",
+    "present",
+    "presented",
+    "presenting",
     "put",
     "put_model",
     "put_off",
@@ -196,9 +207,11 @@ __all__ = [
     "settle",
     "shape_of",
     "sides",
+    "slide",
     "split_punctuation",
     "start_alignment",
     "stop_training",
+    "story",
     "study",
     "study_samples",
     "study_table",
@@ -210,8 +223,10 @@ __all__ = [
     "upload_of",
     "use_head",
     "usual",
+    "version",
     "waiting",
     "warm_up",
+    "weights_digest",
     "writes_on",
     "wrote",
 ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.session.address import put, settle
+from app.session.presenting import STAGE, presented
 from app.session.selection import current
 from model.translator import Atlas, LanguageModel
 
@@ -48,6 +49,12 @@ def place(atlas: Atlas) -> Place:
     return found
 
 
+def last_place() -> Place | None:
+    """Where the visitor looked last, on whatever page; None before any page asked."""
+    found: Place | None = st.session_state.get(_PLACE)
+    return found
+
+
 def checked_place(atlas: Atlas, attention: object, layer: object, head: object) -> Place:
     """The place of these names and numbers, whatever a browser sent: what this model does not have becomes what it has."""
     there = attentions(atlas)
@@ -72,10 +79,14 @@ def move(atlas: Atlas, **changed: object) -> Place:
 
 
 def go(page: str, where: Place | None = None, **parameters: str) -> None:
-    """Open another page (its file, relative to app/), at this place; parameters of its own go with it."""
+    """Open another page (its file, relative to app/), at this place; parameters of its own go with it.
+
+    In presenter mode its picture is shown, where the parameters ask for no other slide.
+    """
     if where is not None:
         st.session_state[_PLACE] = where
-    st.switch_page(page, query_params={**current().parameters(), **(where.parameters() if where else {}), **parameters})
+    own = {**presented(STAGE), **(where.parameters() if where else {}), **parameters}
+    st.switch_page(page, query_params={**current().parameters(), **own})
 
 
 def _first_place(atlas: Atlas) -> Place:

@@ -11,14 +11,15 @@ import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
 
 from app import session
 from app.text import numbered, text
-from app.views import examples, html
+from app.views import examples, html, presenter, share, take_away
+from app.views.presenter import Slide
 from model.trace import Trace
 from model.translator import Atlas
 
@@ -27,6 +28,7 @@ Block = Callable[[], None]
 # The pages in the order in which data flows; after the last comes the first.
 ORDER = (
     "translate",
+    "findings",
     "architecture",
     "tokens",
     "positions",
@@ -93,6 +95,7 @@ class Anatomy:
     shapes: Sequence[Shape] = ()
     what_if: Block | None = None
     code: Sequence[Callable[..., Any] | type] = ()
+    pictured: bool = True  # whether there is anything to take away
 
 
 def open_page(
@@ -114,22 +117,25 @@ def open_page(
         if without:
             show(without(selection, atlas))
             return
-        show(Anatomy(name, lambda: (refused or refuse)(selection, refusal)))
+        show(Anatomy(name, lambda: (refused or refuse)(selection, refusal), pictured=False))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
     show(described(selection, atlas, trace))
 
 
 def show(page: Anatomy) -> None:
-    """Draw a whole page."""
+    """Draw a whole page, or in presenter mode one slide of it."""
+    if session.presenting():
+        _present(page)
+        return
     begin(page.name)
     _contents(page)
-    if page.name not in ("translate", "studio"):  # which says it under the translation, and which works on other sentences
-        for remark in session.doubts(session.current()):
-            html.prose(remark.key, kind="quiet doubt", **remark.values)
+    _doubts(page.name)
     page.stage()
     if page.export:
         _export(page.name, page.export)
+    if page.pictured:
+        _take_away(page)
     for section in page.sections:
         _section(section.title, section.content)
     if page.formulas:
@@ -159,21 +165,64 @@ def model_of(selection: session.Selection, name: str) -> Atlas | None:
     damage = session.damage(selection.model)
     if not damage:
         return session.load(selection.model)
-    begin(name)
-    if session.models():
-        html.notice("error", "errors.checkpoint", name=selection.model, reason=damage)
+
+    def say() -> None:
+        if session.models():
+            html.notice("error", "errors.checkpoint", name=selection.model, reason=damage)
+        else:
+            html.notice("error", "errors.no_models")
+
+    if session.presenting():
+        _present(Anatomy(name, say))
     else:
-        html.notice("error", "errors.no_models")
+        begin(name)
+        say()
     return None
 
 
 def begin(name: str) -> None:
     """Title and idea, and that a link asked for a model that is not here."""
-    st.title(text(f"{name}.title"), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key="page_head"):
+        st.title(text(f"{name}.title"), anchor=False)
+        share.control(name)
+        presenter.control()
+    _idea(name)
+
+
+def _idea(name: str) -> None:
     html.prose(f"{name}.idea", kind="idea")
     selection = session.current()
     if selection.asked:
         html.notice("warning", "errors.unknown_model", asked=selection.asked, name=selection.model)
+
+
+def _doubts(name: str) -> None:
+    if name not in ("translate", "findings", "studio"):  # which says it under the translation; which have other sentences
+        for remark in session.doubts(session.current()):
+            html.prose(remark.key, kind="quiet doubt", **remark.values)
+
+
+def _present(page: Anatomy) -> None:
+    """Its parts as slides, one formula and one thing to try at a time; the code is left to the page."""
+
+    def idea() -> None:
+        _idea(page.name)
+        _doubts(page.name)
+
+    slides = [
+        Slide("idea", f"{page.name}.title", idea),
+        Slide("stage", "presenting.stage", page.stage, headed=False),
+        *(Slide("section", section.title, section.content, _anchor(section.title)) for section in page.sections),
+        *(Slide("formula", "page.formula", partial(_formulas, (one,)), _anchor("page.formula")) for one in page.formulas),
+    ]
+    if page.shapes:
+        slides.append(Slide("shapes", "page.shapes", lambda: _shapes(page.shapes), _anchor("page.shapes")))
+    if page.what_if:
+        slides.append(Slide("what_if", "page.what_if", page.what_if, _anchor("page.what_if")))
+    for key in numbered(f"{page.name}.try"):
+        slides.append(Slide("try", "page.try", partial(html.prose, key), _anchor("page.try")))
+    at = ORDER.index(page.name)
+    presenter.show(page.name, slides, previous=ORDER[at - 1], next=ORDER[(at + 1) % len(ORDER)])
 
 
 def _section(title: str, content: Block) -> None:
@@ -213,6 +262,13 @@ def _export(name: str, export: Export) -> None:
             key=f"npz_{name}",
         )
         html.prose(export.note, kind="quiet")
+
+
+def _take_away(page: Anatomy) -> None:
+    if page.export:
+        take_away.bar(page.name, page.export.content, html.plain(page.export.note))
+    else:
+        take_away.bar(page.name, None, "")
 
 
 def _formulas(formulas: Sequence[Formula]) -> None:

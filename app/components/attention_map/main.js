@@ -47,6 +47,12 @@ class AttentionMap extends Drawn {
 
   write() { writeState(this.payload.header, this.state); }
 
+  /** All maps at once, and the opened head. */
+  async files() {
+    const { overview, taken, focusable } = this.view, parts = [overview?.taken, focusable && taken].filter(Boolean);
+    return Promise.all(parts.flatMap(part => part.kinds.map(kind => part.file(kind))));
+  }
+
   keep(detail) {
     this.details.set(detailName(detail.trace, detail.attention, detail.layer, detail.head), detail);
     for (const name of this.details.keys()) if (this.details.size > KEPT_DETAILS) this.details.delete(name);

@@ -1,6 +1,6 @@
 // The overview on the page: its canvas, a real button over each map for keyboard and screen reader, and its exports.
 import { axesOf } from "./axes.js";
-import { exportBar } from "./export_bar.js";
+import { Taken } from "./export_bar.js";
 import { guidedEntry, guidedTitle } from "./guided.js";
 import { attentionName, conventionOf } from "./opened.js";
 import { drawMaps, drawMarks, hitOverview, layoutOverview } from "./overview.js";
@@ -26,8 +26,8 @@ export class OverviewPanel {
     this.buttons.onkeydown = event => this.key(event);
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true", "data-testid": "overview-scale" });
     this.pooled = element("p", { class: "note", "data-testid": "pooled" });
-    this.exports = exportBar(app, () => ({ picture: this.picture, csv: false, caption: this.caption() }), "overview-");
-    this.node = element("div", { class: "overview" }, this.stage.frame, element("div", { class: "under" }, this.scale, element("span", { class: "hint" }, text.overview_hint)), this.pooled, this.exports);
+    this.taken = new Taken(app, () => ({ picture: this.picture, caption: this.caption() }), "overview-");
+    this.node = element("div", { class: "overview" }, this.stage.frame, element("div", { class: "under" }, this.scale, element("span", { class: "hint" }, text.overview_hint)), this.pooled, this.taken.node);
   }
 
   show(available, opened) {

@@ -43,6 +43,8 @@ class Matrices extends Drawn {
     if (!elsewhere) writeChosen(header, this.chosen);
   }
 
+  file(kind) { return this.view.file(kind); }
+
   write() { writeChosen(this.payload.header, this.chosen); }
 
   get scene() { return this.payload.header.scenes.find(scene => scene.id === this.chosen.step) ?? this.payload.header.scenes[0]; }

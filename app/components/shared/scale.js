@@ -1,6 +1,6 @@
 // One sequential scale for weights, light to dark (dark to light on a dark page), even in perceived lightness.
 import { widthOf } from "./labels.js";
-import { CanvasSurface } from "./surface.js";
+import { CanvasSurface, ratioOf } from "./surface.js";
 import { mix } from "./theme.js";
 
 const STOPS = {
@@ -76,7 +76,7 @@ export function drawScale(surface, theme, { low, high, masked, legendX, legendY 
 
 /** The scale on a canvas of its own, as large as it needs. */
 export function paintScale(canvas, theme, scale) {
-  const name = JSON.stringify([scale, theme.name, window.devicePixelRatio]);
+  const name = JSON.stringify([scale, theme.name, ratioOf(canvas)]);
   if (canvas.dataset.scale === name) return;
   canvas.dataset.scale = name;
   const surface = new CanvasSurface(canvas, theme), width = Math.ceil(scale.width) + 4;

@@ -1,5 +1,5 @@
 // A canvas that looks at a part of a large picture: the frame scrolls, the canvas stays, labels stay in sight.
-import { CanvasSurface } from "./surface.js";
+import { CanvasSurface, ratioOf, zoomOf } from "./surface.js";
 import { element } from "./template.js";
 
 export class Stage {
@@ -22,8 +22,8 @@ export class Stage {
 
   /** Where an event happened, in the canvas. */
   at(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    const box = this.canvas.getBoundingClientRect(), zoom = zoomOf(this.canvas);
+    return [(event.clientX - box.left) / zoom, (event.clientY - box.top) / zoom];
   }
 
   fit(width, height, tallest) {
@@ -39,9 +39,9 @@ export class Stage {
 
   paint(theme = this.theme) {
     if (!this.size || !theme) return;
-    if (theme !== this.theme || !this.surface || this.surface.ratio !== (window.devicePixelRatio || 1)) {
+    if (theme !== this.theme || !this.surface || Math.abs(this.surface.ratio - ratioOf(this.frame)) > 0.01) {
       this.theme = theme;
-      this.surface = new CanvasSurface(this.canvas, theme);
+      this.surface = new CanvasSurface(this.canvas, theme, ratioOf(this.frame));
     }
     const view = this.view;
     this.canvas.style.width = `${view.w}px`;

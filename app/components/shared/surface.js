@@ -5,8 +5,14 @@ import { directionOf, fontOf, widthOf } from "./labels.js";
 const TILE = 6;
 const VECTOR_CELLS = 5000;
 
+/** How much larger than drawn an element is shown: presenter mode zooms. What a pointer says is in pixels of the screen. */
+export const zoomOf = element => element.getBoundingClientRect().width / element.offsetWidth || 1;
+
+/** Device pixels for each pixel that is drawn into an element. */
+export const ratioOf = element => (window.devicePixelRatio || 1) * zoomOf(element);
+
 export class CanvasSurface {
-  constructor(canvas, theme, ratio = window.devicePixelRatio || 1) {
+  constructor(canvas, theme, ratio = ratioOf(canvas)) {
     this.theme = theme;
     this.ratio = ratio;
     this.context = canvas.getContext("2d");

@@ -1,0 +1,71 @@
+// Type as large as the slide allows: one size for text and for pictures, made smaller until the slide fits the screen.
+
+/** How large a slide of each kind may become, and how small it may, in shares of the size that the last row reads. */
+const RANGE = { idea: [1.5, 1], stage: [1, 0.5], section: [1, 0.7], formula: [1.35, 0.6], shapes: [1.2, 0.7], what_if: [1, 0.7], try: [1.6, 0.9] };
+const STEP = 0.93, ORDINARY = 16, SMALLEST = 18;
+
+export class Fit {
+  constructor() {
+    this.found = new Map();
+    this.watch = new ResizeObserver(() => this.again());
+    this.resized = () => { this.found.clear(); this.begin(this.kind, this.name); };
+    window.addEventListener("resize", this.resized);
+  }
+
+  /** The size of text that is read from the last row of a class: 28 px on a screen of 1280 x 720. */
+  get base() { return Math.max(SMALLEST, Math.min(0.022 * innerWidth, 0.039 * innerHeight)); }
+
+  /** A slide is shown: as large as may be, or as it was found to fit. */
+  begin(kind, name) {
+    [this.kind, this.name] = [kind, name];
+    const [largest, smallest] = RANGE[kind] ?? [1, 0.7];
+    this.smallest = Math.min(1, Math.max(smallest, SMALLEST / this.base));
+    this.set(this.found.get(name) ?? (this.base > SMALLEST ? largest : 1));
+    this.again();
+  }
+
+  set(share) {
+    this.share = share;
+    this.found.set(this.name, share);
+    const { style } = document.documentElement;
+    style.setProperty("--present-type", `${(this.base * share).toFixed(2)}px`);
+    style.setProperty("--atlas-zoom", (this.base * share / ORDINARY).toFixed(4));
+  }
+
+  /** Measures once what changed has been laid out. */
+  again() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.measure());
+  }
+
+  measure() {
+    const slide = document.querySelector('[class*="st-key-slide_"]');
+    if (!slide) return;
+    if (slide !== this.slide) {
+      this.watch.disconnect();
+      this.watch.observe(slide);
+      this.slide = slide;
+    }
+    if (this.share > this.smallest && (this.tooTall(slide) || this.tooWide(slide))) {
+      this.set(Math.max(this.smallest, this.share * STEP));
+      this.again();
+    }
+  }
+
+  tooTall(slide) {
+    const room = getComputedStyle(slide.closest(".stMainBlockContainer"));
+    return slide.getBoundingClientRect().height > innerHeight - parseFloat(room.paddingTop) - parseFloat(room.paddingBottom) + 1;
+  }
+
+  tooWide(slide) {
+    const right = part => Math.max(...[...part.querySelectorAll(".katex-html .base, table")].map(inside => inside.getBoundingClientRect().right));
+    return [...slide.querySelectorAll(".katex-display, .atlas-scroll")].some(part => right(part) > part.getBoundingClientRect().right + 1);
+  }
+
+  close() {
+    window.removeEventListener("resize", this.resized);
+    cancelAnimationFrame(this.frame);
+    this.watch.disconnect();
+    for (const name of ["--present-type", "--atlas-zoom"]) document.documentElement.style.removeProperty(name);
+  }
+}

@@ -1,0 +1,108 @@
+// The component: steps from slide to slide, with the keyboard of the whole page, and leaves.
+import { replaceAddress } from "./address.js";
+import { parts, tell } from "./bar.js";
+import { Fit } from "./fit.js";
+import { mount } from "./mount.js";
+import { boxOpen, early, late } from "./pressed.js";
+
+const WAIT = 5000; // ms in which the page is drawn again after leaving
+
+class Presenter {
+  constructor(root) {
+    this.made = parts(action => this.act(action));
+    root.replaceChildren(this.made.bar, this.made.live, this.made.black, this.made.box);
+    this.fit = new Fit();
+    this.down = event => this.press(event, this.covered ? () => "black" : early);
+    this.up = event => this.press(event, late);
+    document.addEventListener("keydown", this.down, true);
+    document.addEventListener("keydown", this.up);
+  }
+
+  update({ data, setTriggerValue }) {
+    this.send = setTriggerValue;
+    const message = new TextDecoder().decode(data);
+    if (message === this.message) return;
+    const before = this.header;
+    this.message = message;
+    this.header = JSON.parse(message);
+    const { page, slide, kind } = this.header, turned = before?.page !== page || before?.slide !== slide;
+    if (this.wanted !== undefined && this.wanted !== slide && before?.page === page) return; // an answer to an earlier step
+    this.wanted = undefined;
+    tell(this.made, this.header, slide);
+    if (!turned) return;
+    this.fit.begin(kind, `${page} ${slide}`);
+    const main = document.querySelector('[data-testid="stMain"]');
+    if (main) main.scrollTop = 0;
+  }
+
+  get covered() { return this.made.black.matches(":popover-open"); }
+
+  press(event, meaning) {
+    if (this.made.box.open || boxOpen() || event.repeat && this.wanted === undefined && !this.header) return;
+    const action = meaning(event);
+    if (!action) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.act(action);
+  }
+
+  act(action) {
+    const { slide, count } = this.header, at = this.wanted ?? slide;
+    if (action === "next") at < count ? this.go(at + 1) : this.turn("next");
+    else if (action === "previous") at > 1 ? this.go(at - 1) : this.turn("previous");
+    else if (action === "first") this.go(1);
+    else if (action === "last") this.go(count);
+    else if (action === "leave") this.leave();
+    else if (action === "black") this.made.black.togglePopover();
+    else if (action === "help") this.made.box.showModal();
+    else if (action === "full") document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.().catch(() => {});
+    else document.querySelector('[data-testid="stMain"]').scrollBy({ top: (action === "down" ? 0.6 : -0.6) * innerHeight });
+  }
+
+  go(slide) {
+    if (slide === (this.wanted ?? this.header.slide)) return;
+    this.wanted = slide;
+    this.made.count.textContent = this.made.count.textContent.replace(/^\d+/, slide);
+    this.write({ slide: String(slide) });
+    this.send("to", { slide });
+  }
+
+  turn(page) {
+    this.send("to", { page });
+  }
+
+  leave() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    this.write({ present: null, slide: null });
+    this.send("to", { leave: true });
+    if (this.header.part) reveal(this.header.part);
+  }
+
+  /** Into the URL at once, so that the server reads it with the next message and the history gets no entry for every slide. */
+  write(changes) {
+    const url = new URL(location.href);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null) url.searchParams.delete(name);
+      else url.searchParams.set(name, value);
+    }
+    replaceAddress(url.href);
+  }
+
+  close() {
+    document.removeEventListener("keydown", this.down, true);
+    document.removeEventListener("keydown", this.up);
+    this.fit.close();
+  }
+}
+
+/** Scrolls to the part of the page that the slide showed, once the page has it. */
+function reveal(part) {
+  const end = Date.now() + WAIT, look = () => {
+    const found = document.getElementById(part);
+    if (found) found.scrollIntoView({ block: "start" });
+    else if (Date.now() < end) setTimeout(look, 50);
+  };
+  look();
+}
+
+export default mount(".presenter", Presenter);

@@ -24,7 +24,7 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 STREAM = "/_stcore/stream"
 # Of what a browser may tell the server, what the pages need. Not among them: emptying the caches of all visitors, asking for
 # the state of the source code, stopping the server.
-HEARD = ("rerun_script", "stop_script", "app_heartbeat", "deferred_file_request", "file_urls_request")
+HEARD = ("rerun_script", "stop_script", "app_heartbeat", "backend_operation_request", "file_urls_request")
 MESSAGES = 600  # of one connection a minute, at most as many at once; what comes faster waits
 LONGEST_ADDRESS = 65_536  # characters: no browser comes here by a longer one, see docs/security.md
 

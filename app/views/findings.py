@@ -1,0 +1,49 @@
+"""Findings: ten short true stories about attention, each measured here and with a way to the place that shows it."""
+
+import streamlit as st
+
+from app import session
+from app.text import text
+from app.views import html, little_table
+from app.views.anatomy import Anatomy, Section, show
+from model.analysis import findings
+from model.analysis.findings import Value
+
+
+def page() -> None:
+    """The page is about its own sentences and models, whatever the visitor has chosen."""
+    session.begin_run()
+    show(
+        Anatomy(
+            "findings",
+            lambda: html.prose("findings.how", kind="quiet"),
+            sections=[Section(f"findings.{finding.name}.title", lambda of=finding: tell(of)) for finding in session.FINDINGS],
+            code=(findings.crossing, findings.turning, findings.silenced),
+        )
+    )
+
+
+def tell(finding: session.Finding) -> None:
+    """The story with its numbers, its picture, what to look at, and the link."""
+    told = session.story(finding.name)
+    if told is None:
+        html.prose("findings.untold", kind="quiet", name=html.Ours(finding.model))
+        return
+    values = {name: shown(value) for name, value in told.values.items()}
+    html.prose(f"findings.{finding.name}.story", **values)
+    st.html(little_table.table(told.picture, f"findings.{finding.name}"))
+    html.prose(f"findings.{finding.name}.look", kind="quiet", **values)
+    st.page_link(
+        f"views/{finding.page}.py",
+        label=text("findings.open", page=text(f"{finding.page}.title"), model=finding.model),
+        icon=":material/visibility:",
+        query_params=finding.parameters(session.current().language),
+    )
+
+
+def shown(value: Value) -> object:
+    """A value as it stands in a story: words as somebody typed them, numbers as everywhere."""
+    return html.Ours(html.small(value, 2)) if isinstance(value, float) else value
+
+
+page()

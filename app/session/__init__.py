@@ -6,7 +6,7 @@ The rest of the app says `from app import session` and uses the names below; the
 from app.session.address import put, settle
 from app.session.card import card_facts
 from app.session.computed import measured, measured_model, trace, translation, wrote
-from app.session.findings import FINDINGS, Finding, story
+from app.session.findings import Finding, stories, told
 from app.session.limits import (
     ALIGNMENTS,
     MAX_CHARACTERS,
@@ -103,7 +103,6 @@ __all__ = [
     "ATTENTIONS",
     "BEAMS",
     "COLUMNS",
-    "FINDINGS",
     "FLAGS",
     "LAST",
     "LINK_FILES",
@@ -211,10 +210,11 @@ __all__ = [
     "split_punctuation",
     "start_alignment",
     "stop_training",
-    "story",
+    "stories",
     "study",
     "study_samples",
     "study_table",
+    "told",
     "trace",
     "trainings_at_once",
     "translation",

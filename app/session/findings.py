@@ -3,28 +3,30 @@
 They do not depend on the visitor: each is measured once and shared by all.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app.session.computed import trace
 from app.session.loading import damage, load, models
-from app.session.places import ATTENTIONS, Place
+from app.session.places import Place
 from model.analysis import findings
 from model.analysis.ablation import Head
 from model.analysis.findings import Told
 
-ENCODER, DECODER, CROSS = ATTENTIONS
+FILE = Path(__file__).resolve().parents[2] / "assets" / "findings.toml"
+LARGEST = 64  # stories whose numbers are kept
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A story: its name in the texts, what it looks at, the page that shows it, and that page's choices in the URL.
-
-    `measure(atlas, trace, head)` is a function of `model.analysis.findings`.
+    """A story: its name in the texts and in `model.analysis.findings`, what it looks at, the page that shows it, that page's
+    choices in the URL, and what its function is given.
     """
 
     name: str
@@ -32,44 +34,41 @@ class Finding:
     text: str
     place: Place
     page: str
-    measure: Callable[[Any, Any, Head], Told | None]
-    choices: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    choices: Mapping[str, str | list[str]]
+    given: Mapping[str, Any]
 
-    def parameters(self, language: str) -> dict[str, str | tuple[str, ...]]:
+    def parameters(self, language: str) -> dict[str, str | list[str]]:
         """The URL that opens the story's place."""
         return {"lang": language, "model": self.model, "text": self.text, **self.place.parameters(), **self.choices}
 
 
-FINDINGS = (
-    Finding("crossing", "en-fr", "I have a black cat.", Place(CROSS, 1, 0), "heads", findings.crossing),
-    Finding(
-        "renamed", "fr-en", "J'ai un chat noir.", Place(CROSS, 1, 0), "heads",
-        partial(findings.renamed, read_head=1), {"row": "read"},
-    ),
-    Finding("full_stops", "en-lm", "Tom has a cat. Mary has a dog.", Place(DECODER, 3, 3), "heads", findings.full_stops),
-    Finding("resting", "en-zh", "I like tea.", Place(DECODER, 0, 3), "heads", findings.resting),
-    Finding("leaking", "en-fr", "I have a black cat.", Place(DECODER, 0, 1), "masks", findings.leaking),
-    Finding("turning", "en-fr-rotary", "I have a black cat.", Place(ENCODER, 1, 1), "rotary", findings.turning),
-    Finding(
-        "searching", "zh-en", "她已经回家了。", Place(CROSS, 1, 0), "decoding", findings.searching,
-        {"strategy": "beam", "size": "4"},
-    ),
-    Finding(
-        "silenced", "en-fr", "I have a black cat.", Place(CROSS, 2, 0), "heads", findings.silenced,
-        {"off": tuple(f"{CROSS}.2.{head}" for head in range(4))},
-    ),
-    Finding("deciding", "en-zh", "I like tea.", Place(CROSS, 1, 0), "decoding", partial(findings.deciding, word=3)),
-    Finding("untaught", "toy", "the red cat sees a dog", Place(CROSS, 1, 0), "heads", findings.untaught),
-)  # fmt: skip
+@cache
+def stories() -> tuple[Finding, ...]:
+    """All of them, in the order of the page."""
+    return tuple(
+        Finding(
+            entry["name"],
+            entry["model"],
+            entry["text"],
+            Place(entry["attention"], entry["layer"], entry["head"]),
+            entry["page"],
+            entry.get("choices", {}),
+            entry.get("with", {}),
+        )
+        for entry in tomllib.loads(FILE.read_text("utf-8"))["story"]
+    )
 
 
-@st.cache_resource(show_spinner=False, max_entries=2 * len(FINDINGS))
-def story(name: str) -> Told | None:
-    """What a finding tells; None where its model is not here, or does not do what the story says."""
-    finding = next(finding for finding in FINDINGS if finding.name == name)
-    if finding.model not in models() or damage(finding.model):
+@st.cache_resource(show_spinner=False, max_entries=LARGEST)
+def told(name: str) -> Told | None:
+    """What a story tells; None where its model is not here, or does not do what the story says."""
+    (story,) = (story for story in stories() if story.name == name)
+    if story.model not in models() or damage(story.model):
         return None
-    found, place = trace(finding.model, finding.text), finding.place
+    found, place = trace(story.model, story.text), story.place
     if f"{place.path}.weights" not in found or place.head >= found[f"{place.path}.weights"].size("head"):
         return None
-    return finding.measure(load(finding.model), found, Head(place.attention, place.layer, place.head))
+    measured: Told | None = getattr(findings, name)(
+        load(story.model), found, Head(place.attention, place.layer, place.head), **story.given
+    )
+    return measured

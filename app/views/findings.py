@@ -17,7 +17,7 @@ def page() -> None:
         Anatomy(
             "findings",
             lambda: html.prose("findings.how", kind="quiet"),
-            sections=[Section(f"findings.{finding.name}.title", lambda of=finding: tell(of)) for finding in session.FINDINGS],
+            sections=[Section(f"findings.{finding.name}.title", lambda of=finding: tell(of)) for finding in session.stories()],
             code=(findings.crossing, findings.turning, findings.silenced),
         )
     )
@@ -25,7 +25,7 @@ def page() -> None:
 
 def tell(finding: session.Finding) -> None:
     """The story with its numbers, its picture, what to look at, and the link."""
-    told = session.story(finding.name)
+    told = session.told(finding.name)
     if told is None:
         html.prose("findings.untold", kind="quiet", name=html.Ours(finding.model))
         return

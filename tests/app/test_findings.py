@@ -12,7 +12,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app import session, text
-from app.session.findings import FINDINGS, Finding
+from app.session import Finding
 from app.views import html
 from model.analysis.findings import Value
 from model.page.attention import unpack
@@ -21,6 +21,7 @@ from model.training import tasks
 from tests.app.conftest import OpenApp, payload, said, shown
 
 Array = npt.NDArray[np.float64]
+FINDINGS = session.stories()
 BY_NAME = {finding.name: finding for finding in FINDINGS}
 
 
@@ -30,7 +31,7 @@ def one_thread() -> None:
 
 
 def told(name: str) -> dict[str, Value]:
-    found = session.story(name)
+    found = session.told(name)
     assert found is not None, f"the story {name} is no longer true"
     return dict(found.values)
 

@@ -15,10 +15,10 @@ INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 PYTHON_BASE ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(shell \
 	$(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
-.PHONY: help run dev test check format lint types screenshots benchmarks train clean
+.PHONY: help run dev test test-cluster check format lint types screenshots benchmarks train clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: $(VENV)/app.stamp ## install what is missing and open the app (PORT=8501; ADDRESS=0.0.0.0 lets others in; PROFILE=classroom)
 	ATLAS_PROFILE=$(PROFILE) $(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
@@ -29,7 +29,12 @@ dev: $(VENV)/app.stamp ## the app for those who change it: reloads on save, show
 
 test: $(VENV)/dev.stamp ## all tests, those in a real Chromium too (TESTS=tests/browser for some)
 	@$(PYTHON) -m tests.browser.chromium --install
-	$(PYTHON) -m pytest -n 2 $(TESTS)
+	$(PYTHON) -m pytest -n 2 --ignore=tests/cluster $(TESTS)
+
+test-cluster: $(VENV)/dev.stamp ## two processes behind the nginx of deploy/, really run (needs nginx, and says how to get it)
+	@$(PYTHON) -m tests.cluster.cluster
+	@$(PYTHON) -m tests.browser.chromium --install
+	$(PYTHON) -m pytest tests/cluster
 
 check: format lint types test ## everything that must hold: format, lint, types, import rules, tests
 

@@ -48,6 +48,11 @@ def sentence(key: str, **values: object) -> str:
     return re.sub(rf"(</(?:bdi|code|b)>)(?=[{_CLOSING}])", rf"\1{WORD_JOINER}", whole)
 
 
+def plain(key: str) -> str:
+    """The sentence `key` as text without markup, for a file; a term is called by its name."""
+    return _MARKUP.sub(lambda found: found["bold"] or found["code"] or found["words"] or glossary()[found["term"]].name, template(key))
+
+
 def marked(source: str) -> str:
     """The markup of our own text files as HTML; {placeholders} stay open."""
     return _HELD.sub(_held, _MARKUP.sub(_element, escape(source, quote=False)))

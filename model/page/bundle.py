@@ -23,6 +23,13 @@ _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:const|function|class) (\w+)", re.MULTILINE)
 
 
+@cache
+def drawn() -> frozenset[str]:
+    """Components that draw a picture which can be taken away."""
+    mains = {file.parent.name: file.read_text("utf-8") for file in COMPONENTS.glob("*/main.js")}
+    return frozenset(name for name, source in mains.items() if re.search(r"^  (?:async )?files?\(", source, re.MULTILINE))
+
+
 def modules(component: str) -> tuple[str, ...]:
     """What the component is made of: every module after those that it imports from, the entry `main` last."""
     found: dict[str, None] = {}

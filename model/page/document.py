@@ -49,7 +49,7 @@ def frame(components: Iterable[str], title: str, language: str) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     look = (COMPONENTS / SHARED / "saved.css").read_text("utf-8")
-    asks = html.escape(labels("take_away", language)["needs_script"])
+    asks = html.escape(labels("saved_page", language)["needs_script"])
     return f"""<!doctype html>
 <html lang="{html.escape(language)}">
 <head>

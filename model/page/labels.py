@@ -9,6 +9,10 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "text"
 
 
+SAVED = ("needs_script", "untitled", "saved_note", "left_out")
+"""Sentences of a saved page itself, in the section `saved_page`."""
+
+
 def languages() -> list[str]:
     """Ids of the languages that the sentences are written in: "en", "zh"."""
     return sorted(file.stem for file in FOLDER.glob("*.toml") if (FOLDER / file.stem).is_dir())

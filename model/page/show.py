@@ -76,7 +76,7 @@ def page(
     if (longest := max(len(trace.source), len(trace.target))) > LONGEST:
         raise ValueError(f"the trace has {longest} tokens; a page shows {LONGEST}: trace a shorter text, or a part of it")
     shown = trace if trace.produced else replace(trace, produced=trace.target)
-    said = labels("take_away", language)
+    said = labels("saved_page", language)
     name = title or (f"{trace.source_text} → {trace.target_text}" if trace.source_text else trace.target_text) or said["untitled"]
 
     def made(largest: int, *notes: str) -> str:

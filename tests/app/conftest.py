@@ -24,7 +24,7 @@ from tests.model import tiny
 
 MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"
 OpenApp = Callable[..., AppTest]
-FRAME = ("share",)  # components that stand on every page
+FRAME = ("share", "take_away")  # components that stand on every page
 
 
 @pytest.fixture(autouse=True)

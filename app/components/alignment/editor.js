@@ -14,7 +14,7 @@ export class Editor {
     this.tools = element("span", { class: "tools" }, this.undo, act("start_from_model", draft => draft.take(app.shown.links)), act("clear", draft => draft.clear()), this.discard);
     this.hint = element("p", { class: "hint" }, text.edit_hint);
     this.state = element("p", { class: "draft", role: "status", "data-testid": "draft" });
-    this.node = element("div", { class: "editor" }, element("div", { class: "controls" }, this.toggle, this.tools, this.save), this.hint, this.state);
+    this.node = element("div", { class: "editor served" }, element("div", { class: "controls" }, this.toggle, this.tools, this.save), this.hint, this.state);
   }
 
   show() {

@@ -1,8 +1,9 @@
 // The component: one pair, its text, its picture, its gold. All that is switched stays here and in the URL.
-import { button, choice, copyLink, replaceControls } from "./controls.js";
+import { button, choice, replaceControls } from "./controls.js";
 import { Draft, draftsLeft } from "./draft.js";
 import { Editor } from "./editor.js";
-import { saveFile } from "./files.js";
+import { exportRow } from "./export.js";
+import { fileOf } from "./files.js";
 import { swatch } from "./marks.js";
 import { Drawn, mount } from "./mount.js";
 import { MatrixPanel, RibbonPanel } from "./panels.js";
@@ -64,7 +65,7 @@ class Alignment extends Drawn {
     this.focused = focused && this.root.contains(focused) ? focused.getAttribute("data-testid") : null;
     this.title = element("h3", { "data-testid": "pair-title" }, fill(text.pair, { pair: header.index + 1, count: header.count }));
     const walk = (name, index) => {
-      const made = button({ name, label: text[name], onPick: () => this.go(index) });
+      const made = button({ name, label: text[name], className: "action served", onPick: () => this.go(index) });
       made.disabled = index < 0 || index >= header.count;
       return made;
     };
@@ -83,7 +84,7 @@ class Alignment extends Drawn {
     this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, text.loading);
     this.editor = new Editor(this, header);
     this.table = new TableTwin(text, text.title);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => saveFile(this, kind) })), copyLink(text, () => location.href));
+    const exports = exportRow(this, text, () => location.href);
     this.figure = element("div", { class: "figure" }, this.views, this.matrix.node, this.ribbon.node, this.legend);
     this.said = element("div", { class: "said" }, this.text.node, this.live);
     this.rest = element("div", { class: "rest" }, this.scores, this.editor.node, this.notes, this.path);
@@ -273,6 +274,8 @@ class Alignment extends Drawn {
     if (asked !== this.asked) this.ask("open", { pair: this.header.pair, measure, layer });
     this.asked = asked;
   }
+
+  file(kind) { return fileOf(this, kind); }
 
   write() { writeState(this.header, this.state); }
 

@@ -1,8 +1,8 @@
 // The component: draws the diagram, keeps which layer is open, lets keyboard and pointer walk it, and asks for pages.
 import { replaceAddress } from "./address.js";
-import { choice, button, copyLink, replaceControls } from "./controls.js";
+import { choice, button, replaceControls } from "./controls.js";
 import { draw } from "./draw.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { layout } from "./layout.js";
 import { Drawn, mount } from "./mount.js";
 import { describe } from "./names.js";
@@ -40,7 +40,7 @@ class Diagram extends Drawn {
     this.controls = element("div", { class: "controls" });
     this.picture = element("div", { class: "picture", role: "group", "aria-label": text.picture });
     this.stage = element("div", { class: "stage", "data-testid": "stage" }, this.picture);
-    this.root.replaceChildren(element("section", { class: "card" }, this.controls, this.stage, this.live, this.exports(), twin(diagram)));
+    this.root.replaceChildren(element("section", { class: "card" }, this.controls, this.stage, this.live, exportRow(this, diagram.text, diagram.writes ? () => this.link() : null), twin(diagram)));
     this.write();
   }
 
@@ -159,16 +159,10 @@ class Diagram extends Drawn {
     return caption.source ? [first, fill(text.caption_sentence, { source: caption.source, target: caption.target })] : [first];
   }
 
-  exports() {
-    const { text, caption } = this.diagram;
-    const picture = () => ({ ...this.plan, draw: surface => draw(surface, this.diagram, this.plan, this.state, null) });
-    const name = kind => fileName([caption.model, "architecture", `layer${this.state.layer}`], kind);
-    const kinds = {
-      png: async () => save(await pngOf(this.theme, picture(), this.caption()), name("png")),
-      svg: () => save(svgOf(this.theme, picture(), this.caption()), name("svg")),
-      csv: () => save(csvOf(this.diagram, this.caption()), name("csv")),
-    };
-    return element("div", { class: "exports" }, ...Object.entries(kinds).map(([kind, onPick]) => button({ name: kind, label: text[kind], onPick })), this.diagram.writes ? copyLink(text, () => this.link()) : "");
+  async file(kind) {
+    const caption = this.caption(), name = fileName([this.diagram.caption.model, "architecture", `layer${this.state.layer}`], kind);
+    const picture = { ...this.plan, draw: surface => draw(surface, this.diagram, this.plan, this.state, null) };
+    return { blob: kind === "csv" ? csvOf(this.diagram, caption) : await pictureOf(kind, this.theme, picture, caption), name, caption };
   }
 
   close() {

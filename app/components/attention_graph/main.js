@@ -1,6 +1,6 @@
 // The three attentions side by side, one layer and head for all; what is pointed at in one is marked in the others.
-import { button, choice, copyLink, replaceControls } from "./controls.js";
-import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
+import { choice, replaceControls } from "./controls.js";
+import { csvBlob, exportRow, fileName, pictureOf } from "./export.js";
 import { Drawn, mount } from "./mount.js";
 import { attentionName, describe, detailName, weightText } from "./opened.js";
 import { Panel } from "./panel.js";
@@ -41,7 +41,7 @@ class ThreeAttentions extends Drawn {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": this.words.live_hint });
     this.panels = attentions.map(attention => new Panel(this, attention));
     this.grid = element("div", { class: "three" }, ...this.panels.map(panel => panel.node));
-    this.root.replaceChildren(element("div", { class: "card" }, this.controls, this.scale, this.live, this.exports(text)), this.grid);
+    this.root.replaceChildren(element("div", { class: "card" }, this.controls, this.scale, this.live, exportRow(this, text, () => linkOf(this.state))), this.grid);
     this.asGroup(this.words.name);
     writeState(this.state);
   }
@@ -165,14 +165,9 @@ class ThreeAttentions extends Drawn {
     ];
   }
 
-  exports(text) {
-    const { header } = this.payload, name = kind => fileName([header.caption.model, "three_attentions", `layer${this.state.layer}`, `head${this.state.head}`], kind);
-    const kinds = {
-      png: async () => save(await pngOf(this.theme, this.picture, this.caption), name("png")),
-      svg: () => save(svgOf(this.theme, this.picture, this.caption), name("svg")),
-      csv: () => save(csvBlob(this.lines), name("csv")),
-    };
-    return element("div", { class: "exports" }, ...Object.keys(kinds).map(kind => button({ name: kind, label: text[kind], onPick: kinds[kind] })), copyLink(text, () => linkOf(this.state)));
+  async file(kind) {
+    const { caption } = this, name = fileName([this.payload.header.caption.model, "three_attentions", `layer${this.state.layer}`, `head${this.state.head}`], kind);
+    return { blob: kind === "csv" ? csvBlob(this.lines) : await pictureOf(kind, this.theme, this.picture, caption), name, caption };
   }
 
   /** All three pictures, side by side as on the screen, over one scale. */

@@ -1,23 +1,25 @@
-// The row of buttons under a picture.
-import { button, copyLink } from "./controls.js";
+// The files of a picture: of the opened head, or of all of them at once.
 import { csvOf } from "./csv.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { captionOf } from "./opened.js";
 import { linkOf } from "./state.js";
-import { element } from "./template.js";
 
-/** `current()` gives {picture, opened, csv, caption} at the moment of the click. */
-export function exportBar(app, current, prefix = "") {
-  const { header } = app.payload, { text } = header;
-  const caption = ({ opened, caption: given }) => given ?? captionOf(opened, header.caption);
-  const name = ({ opened }, kind) => fileName([header.caption.model, ...(opened ? [opened.attention.id, `layer${opened.layer}`, `head${opened.head}`] : ["heads"])], kind);
-  const kinds = {
-    png: async now => save(await pngOf(app.theme, now.picture, caption(now)), name(now, "png")),
-    svg: now => save(svgOf(app.theme, now.picture, caption(now)), name(now, "svg")),
-    csv: now => save(csvOf(now.opened, caption(now)), name(now, "csv")),
-  };
-  const offered = Object.keys(kinds).filter(kind => kind !== "csv" || !prefix);
-  const bar = element("div", { class: "exports" }, ...offered.map(kind => button({ name: `${prefix}${kind}`, label: text[kind], onPick: () => kinds[kind](current()) })));
-  if (!prefix) bar.append(copyLink(text, () => linkOf(header, app.state)));
-  return bar;
+/** One picture to take away: `current()` gives {picture, opened, caption} at the moment of the click; the overview has no CSV. */
+export class Taken {
+  constructor(app, current, prefix = "") {
+    this.app = app;
+    this.current = current;
+    this.prefix = prefix;
+    const { header } = app.payload;
+    this.node = exportRow(this, header.text, prefix ? null : () => linkOf(header, app.state));
+  }
+
+  get kinds() { return ["png", "svg", ...(this.prefix ? [] : ["csv"])].map(kind => this.prefix + kind); }
+
+  async file(named) {
+    const { app, prefix } = this, kind = named.slice(prefix.length), now = this.current(), { opened } = now, { header } = app.payload;
+    const caption = now.caption ?? captionOf(opened, header.caption);
+    const name = fileName([header.caption.model, ...(opened ? [opened.attention.id, `layer${opened.layer}`, `head${opened.head}`] : ["heads"])], kind);
+    return { blob: kind === "csv" ? csvOf(opened, caption) : await pictureOf(kind, app.theme, now.picture, caption), name, caption };
+  }
 }

@@ -1,7 +1,7 @@
 // Heads: every layer and head at once, one of them opened as a matrix and as lines.
 import { switchable } from "./axes.js";
 import { button, choice, replaceControls } from "./controls.js";
-import { exportBar } from "./export_bar.js";
+import { Taken } from "./export_bar.js";
 import { drawLines, hitLines, layoutLines, sample, THRESHOLD } from "./lines.js";
 import { attentionName, conventionOf, openHead, pathOf, removedNote, titleOf } from "./opened.js";
 import { OverviewPanel } from "./overview_panel.js";
@@ -37,12 +37,12 @@ export class HeadsView {
     this.note = element("p", { class: "note", "data-testid": "note" });
     this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, app.offline ? text.left_out : text.loading);
     this.into = button({ name: "step-into", label: text.step_into, title: text.step_into_hint, className: "action served", onPick: () => app.tell("into", { attention: app.state.attention, layer: app.state.layer, head: app.state.head }) });
-    this.exports = exportBar(app, () => ({ opened: this.opened, picture: this.picture, csv: true }));
+    this.taken = new Taken(app, () => ({ opened: this.opened, picture: this.picture }));
     const linesPanel = element("div", { class: "lines-panel" }, element("div", { class: "lines-head" }, element("h4", {}, text.lines), this.chips), this.lines.frame,
       element("p", { class: "hint" }, fill(text.lines_hint), " ", fill(text.lines_threshold, { threshold: THRESHOLD })));
     this.matrix.node.append(app.live, this.note);
     this.pair = element("div", { class: "pair" }, this.matrix.node, linesPanel);
-    this.body = element("div", {}, this.pair, this.table.details, this.exports);
+    this.body = element("div", {}, this.pair, this.table.details, this.taken.node);
     this.card = element("section", { class: "card opened", "data-testid": "opened" },
       element("div", { class: "opened-head" }, element("div", {}, this.title, this.path),
         element("div", { class: "opened-actions" }, this.into, button({ name: "reset", label: `✕ ${text.reset}`, title: text.reset_hint, onPick: () => app.reset() }))),

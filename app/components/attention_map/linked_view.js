@@ -1,7 +1,7 @@
 // Translate: the two sentences as text, linked with the matrix beside them, and what each step of the decoder saw.
 import { switchable } from "./axes.js";
 import { button, replaceControls } from "./controls.js";
-import { exportBar } from "./export_bar.js";
+import { Taken } from "./export_bar.js";
 import { layerAndHead, sharedControls } from "./switches.js";
 import { drawLinked, layoutLinked } from "./linked.js";
 import { conventionOf, openHead, pathOf, removedNote } from "./opened.js";
@@ -26,12 +26,12 @@ export class LinkedView {
     this.sentence = element("p", { class: "sentence", "data-testid": "sentence" });
     this.note = element("p", { class: "note", "data-testid": "note" });
     this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, app.offline ? text.left_out : text.loading);
-    this.exports = exportBar(app, () => ({ opened: this.opened, picture: this.picture, csv: true }));
+    this.taken = new Taken(app, () => ({ opened: this.opened, picture: this.picture }));
     this.steps = element("div", { class: "steps-scroll", tabindex: "0", role: "group", "aria-label": text.steps, "data-testid": "steps" });
     this.path = element("code", { class: "path", dir: "ltr" });
     const unpin = button({ name: "reset", label: `✕ ${text.reset}`, title: text.reset_hint, className: "action unpin", onPick: () => app.unpin() });
     this.pair = element("div", { class: "pair linked" }, element("div", { class: "flow" }, this.text.frame, this.sentence, app.live, unpin), this.matrix.node);
-    this.body = element("div", {}, this.pair, this.note, this.path, this.table.details, this.exports);
+    this.body = element("div", {}, this.pair, this.note, this.path, this.table.details, this.taken.node);
     this.node = element("div", {}, element("section", { class: "card", "data-testid": "opened" }, this.controls, this.loading, this.body),
       element("section", { class: "card" }, element("h3", {}, text.steps), this.steps));
   }

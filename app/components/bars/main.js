@@ -1,6 +1,5 @@
 // The component: draws, follows pointer and keyboard, speaks, exports, cleans up.
-import { button } from "./controls.js";
-import { csvBlob, fileName, pngOf, save, svgOf } from "./export.js";
+import { csvBlob, exportRow, fileName, pictureOf } from "./export.js";
 import { folded } from "./folded.js";
 import { Drawn, mount } from "./mount.js";
 import { boxOf, draw, hit, layout, written } from "./picture.js";
@@ -29,7 +28,7 @@ class Bars extends Drawn {
     const { frame } = this.stage;
     this.stage.keyboard(title, text.keys, event => this.key(event));
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })));
+    const exports = exportRow(this, text);
     this.root.replaceChildren(element("section", { class: "card" }, frame, this.live, this.twin(), exports));
     this.asGroup(title);
   }
@@ -98,13 +97,12 @@ class Bars extends Drawn {
     return made;
   }
 
-  async export(kind) {
+  async file(kind) {
     const { header, at, theme } = this, { caption, text, title } = header;
     const lines = [fill(text.caption_sentence, caption), title], name = fileName([caption.model, title], kind);
     const whole = { x: 0, y: 0, w: at.width, h: at.height };
     const picture = { width: at.width, height: at.height, draw: surface => draw(surface, theme, header, at, null, whole) };
-    if (kind === "csv") return save(this.csv(lines), name);
-    return save(kind === "svg" ? svgOf(theme, picture, lines) : await pngOf(theme, picture, lines), name);
+    return { blob: kind === "csv" ? this.csv(lines) : await pictureOf(kind, theme, picture, lines), name, caption: lines };
   }
 
   csv(caption) {

@@ -1,7 +1,7 @@
 // The component: walks the tree by pointer and keyboard, speaks, and asks the server to go on from a node.
 import { replaceAddress } from "./address.js";
-import { button, copyLink } from "./controls.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { button } from "./controls.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { Drawn, mount } from "./mount.js";
 import { layoutScale, paintScale } from "./scale.js";
 import { Stage } from "./stage.js";
@@ -50,8 +50,8 @@ class BeamTree extends Drawn {
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true" });
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.twin = new Twin(text);
-    const ask = element("div", { class: "controls" }, button({ name: "go", label: text.go, onPick: () => this.take() }), nodes.some(node => node.fate === "given") ? button({ name: "back", label: text.back, onPick: () => this.send("branch", { ids: [] }) }) : "");
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
+    const ask = element("div", { class: "controls served" }, button({ name: "go", label: text.go, onPick: () => this.take() }), nodes.some(node => node.fate === "given") ? button({ name: "back", label: text.back, onPick: () => this.send("branch", { ids: [] }) }) : "");
+    const exports = exportRow(this, text, () => location.href);
     this.root.replaceChildren(element("section", { class: "card" }, frame, this.live, ask, this.strip.frame, this.scale, element("p", { class: "hint" }, text.keys), this.twin.details, exports));
     this.asGroup(text.title);
   }
@@ -101,17 +101,17 @@ class BeamTree extends Drawn {
     return rank < 0 ? said : `${said} ${fill(text.best, { rank: rank + 1 })}`;
   }
 
-  async export(kind) {
+  async file(kind) {
     const { header, at, theme } = this, { caption, text, size, length_penalty, path } = header;
     const lines = [fill(text.caption_sentence, caption), fill(text.caption_search, { size, alpha: length_penalty, path })];
     const name = fileName([caption.model, "beam", size], kind);
-    if (kind === "csv") return save(csvOf(header, lines), name);
+    if (kind === "csv") return { blob: csvOf(header, lines), name, caption: lines };
     const picture = {
       width: at.width, height: at.height + at.strip.bottom + 16,
       draw: surface => { draw(surface, theme, header, at, this.chosen); surface.shift(0, at.height + 10, () => drawLooks(surface, theme, header, at, this.chosen)); },
     };
     const whole = [...lines, this.say()];
-    return save(kind === "svg" ? svgOf(theme, picture, whole) : await pngOf(theme, picture, whole), name);
+    return { blob: await pictureOf(kind, theme, picture, whole), name, caption: whole };
   }
 
   write() {

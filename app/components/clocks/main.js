@@ -1,9 +1,9 @@
 // The component: tokens, positions and vectors that the visitor chose; draws, speaks, saves, and cleans up. No message is sent.
 import { replaceAddress } from "./address.js";
 import { written } from "./axes.js";
-import { button, choice, copyLink, replaceControls, toggle } from "./controls.js";
+import { button, choice, replaceControls, toggle } from "./controls.js";
 import { drawDials, dropped, grabbed, hitDial, layoutDials } from "./dials.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { Drawn, mount } from "./mount.js";
 import { describe, fields } from "./pair.js";
 import { Stage } from "./stage.js";
@@ -55,7 +55,7 @@ class Clocks extends Drawn {
     this.typed = element("div", { class: "controls" });
     this.path = element("code", { class: "path", dir: "ltr" }, this.header.path);
     this.table = new TableTwin(text);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv", "csv_offsets"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => address(this.state, this.header)));
+    const exports = exportRow(this, text, () => address(this.state, this.header));
     const heading = name => element("h4", {}, text[name]);
     this.root.replaceChildren(element("section", { class: "card" }, this.controls, this.tokens, element("div", { class: "sliders" }, ...Object.values(this.sliders).map(({ label }) => label)),
       this.numbers, this.note, heading("dials"), clocks.frame, this.typed, heading("waves"), line.frame, this.recorded, this.live, this.panel,
@@ -220,11 +220,12 @@ class Clocks extends Drawn {
       : [fill(text.caption_sentence, caption), fill(text.caption_dials, told)];
   }
 
-  async export(kind) {
+  get kinds() { return ["png", "svg", "csv", "csv_offsets"]; }
+
+  async file(kind) {
     const { header, state } = this, name = fileName([state.own ? "rotary" : header.caption.model, kind === "csv_offsets" ? "rotary-offsets" : "rotary-clocks"], kind.slice(0, 3));
-    if (kind === "csv") return save(csvOfDials(header.text, this.pairs, this.places, this.caption()), name);
-    if (kind === "csv_offsets") return save(csvOfOffsets(header.text, this.pairs, state.reach, this.scale, this.caption()), name);
-    return save(await (kind === "png" ? pngOf : svgOf)(this.theme, this.picture, this.caption()), name);
+    const caption = this.caption(), lines = { csv: () => csvOfDials(header.text, this.pairs, this.places, caption), csv_offsets: () => csvOfOffsets(header.text, this.pairs, state.reach, this.scale, caption) };
+    return { blob: lines[kind]?.() ?? await pictureOf(kind, this.theme, this.picture, caption), name, caption };
   }
 
   point(part) {

@@ -1,8 +1,7 @@
 // The component: keeps the chosen point, speaks, saves, and cleans up.
 import { replaceAddress } from "./address.js";
 import { written } from "./axes.js";
-import { button, copyLink } from "./controls.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { Drawn, mount } from "./mount.js";
 import { draw, hit, layout } from "./plot.js";
 import { Stage } from "./stage.js";
@@ -44,7 +43,7 @@ class Curves extends Drawn {
     this.stage.keyboard(chart.title, text.keys, event => this.key(event));
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.table = new TableTwin(text);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => this.link()));
+    const exports = exportRow(this, text, () => this.link());
     const path = element("code", { class: "path", dir: "ltr" }, chart.path);
     this.root.replaceChildren(element("section", { class: "card" }, element("h4", { "data-testid": "title" }, chart.title), this.stage.frame, this.live, path, this.table.details, exports));
     this.asGroup(chart.title);
@@ -113,10 +112,10 @@ class Curves extends Drawn {
     return [fill(text.caption_sentence, chart.caption), chart.logarithmic ? `${told} ${text.log}` : told];
   }
 
-  async export(kind) {
+  async file(kind) {
     const { chart } = this, name = fileName([chart.caption.model, chart.name], kind);
-    if (kind === "csv") return save(csvOf(chart, this.caption()), name);
-    return save(await (kind === "png" ? pngOf : svgOf)(this.theme, this.picture, this.caption()), name);
+    const caption = this.caption();
+    return { blob: kind === "csv" ? csvOf(chart, caption) : await pictureOf(kind, this.theme, this.picture, caption), name, caption };
   }
 
   /** The URL says which point is chosen. */

@@ -1,8 +1,8 @@
 // The component: steps through an output, speaks, and asks the server for another one when a token is taken or typed.
 import { replaceAddress } from "./address.js";
 import { boxOf, isSampling, share, written } from "./candidates.js";
-import { button, copyLink } from "./controls.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { button } from "./controls.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { Drawn, mount } from "./mount.js";
 import { draw, hit, layout } from "./picture.js";
 import { layoutScale, paintScale } from "./scale.js";
@@ -55,7 +55,7 @@ class DecodingSteps extends Drawn {
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true" });
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
     this.twin = new Twin(text);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
+    const exports = exportRow(this, text, () => location.href);
     this.root.replaceChildren(element("section", { class: "card" }, slide, frame, this.scale, this.live, this.typing(text), element("p", { class: "hint" }, text.keys), this.twin.details, exports));
     this.asGroup(text.title);
   }
@@ -65,7 +65,7 @@ class DecodingSteps extends Drawn {
     const submit = () => { if (this.input.value.trim()) this.send("typed", { ids: this.before, text: this.input.value }); };
     this.input.onkeydown = event => { event.stopPropagation(); if (event.key === "Enter") submit(); };
     this.back = button({ name: "back", label: text.back, onPick: () => this.send("branch", { ids: [] }) });
-    return element("div", { class: "controls typing" }, element("label", { class: "control" }, element("span", { class: "name" }, text.type), this.input), button({ name: "go", label: text.go, onPick: submit }), this.back);
+    return element("div", { class: "controls typing served" }, element("label", { class: "control" }, element("span", { class: "name" }, text.type), this.input), button({ name: "go", label: text.go, onPick: submit }), this.back);
   }
 
   get focus() { return this.pointed ?? (this.cursor === null ? null : { candidate: this.cursor }); }
@@ -149,15 +149,15 @@ class DecodingSteps extends Drawn {
     return `${fill(text.said, values)} ${end}`;
   }
 
-  async export(kind) {
+  async file(kind) {
     const { header, at, theme, step } = this, { caption, text } = header;
     const how = isSampling(header) ? fill(text.caption_sampling, { temperature: header.temperature, k: header.top_k ?? "–", p: header.top_p, seed: header.seed }) : text.caption_greedy;
     const lines = [fill(text.caption_sentence, caption), how];
     const name = fileName([caption.model, "decoding", kind === "csv" ? "" : step], kind);
-    if (kind === "csv") return save(csvOf(header, lines), name);
+    if (kind === "csv") return { blob: csvOf(header, lines), name, caption: lines };
     const picture = { width: at.width, height: at.height, draw: surface => draw(surface, theme, header, at, step, null) };
     const whole = [...lines, fill(text.caption_step, { step: step + 1, path: header.path }), this.say()];
-    return save(kind === "svg" ? svgOf(theme, picture, whole) : await pngOf(theme, picture, whole), name);
+    return { blob: await pictureOf(kind, theme, picture, whole), name, caption: whole };
   }
 
   write() {

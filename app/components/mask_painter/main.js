@@ -1,8 +1,8 @@
 // The component: one mask, drawn twice; kept in the URL; told to the server a moment after it changed.
 import { replaceAddress } from "./address.js";
-import { button, choice, copyLink, replaceControls } from "./controls.js";
+import { button, choice, replaceControls } from "./controls.js";
 import { drawCells } from "./cells.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { drawLines, hitLines, layoutLines, lineBox } from "./lines.js";
 import { maskOf, nameOf, repainted, seenBy } from "./mask.js";
 import { Drawn, mount } from "./mount.js";
@@ -51,7 +51,7 @@ class MaskPainter extends Drawn {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.matrix_hint });
     this.table = new TableTwin(text);
     const figure = (stage, title) => element("figure", { class: "view" }, element("figcaption", {}, title), stage.frame);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
+    const exports = exportRow(this, text, () => location.href);
     const clipped = this.header.length > this.header.rows.length ? [element("p", { class: "note" }, fill(text.clipped, { count: this.header.rows.length, length: this.header.length }))] : [];
     const legend = element("p", { class: "legend" }, element("i", { class: "swatch on", "aria-hidden": "true" }), text.legend_allowed, element("i", { class: "swatch off", "aria-hidden": "true" }), text.legend_hidden);
     this.root.replaceChildren(element("section", { class: "card" }, this.controls,
@@ -141,15 +141,15 @@ class MaskPainter extends Drawn {
     return [fill(text.caption_sentence, caption), fill(text.caption_mask, { name: Object.hasOwn(presets, known) ? text[known] : text.painted, attention: caption.attention })];
   }
 
-  async export(kind) {
+  async file(kind) {
     const { caption } = this, name = fileName([this.header.caption.model, "mask"], kind);
-    if (kind === "csv") return save(csvOf(this.mask, this.header, caption), name);
+    if (kind === "csv") return { blob: csvOf(this.mask, this.header, caption), name, caption };
     const one = this.painter.geometry, other = this.lineGeometry, look = this.look;
     const picture = { width: one.width + BETWEEN + other.width, height: Math.max(one.height, other.height), draw: surface => {
       drawCells(surface, this.theme, one, this.mask, look, { x: 0, y: 0, w: one.width, h: one.height });
       surface.shift(one.width + BETWEEN, 0, () => drawLines(surface, this.theme, other, this.mask, look, { x: 0, y: 0, w: other.width, h: other.height }));
     } };
-    return save(kind === "png" ? await pngOf(this.theme, picture, caption) : svgOf(this.theme, picture, caption), name);
+    return { blob: await pictureOf(kind, this.theme, picture, caption), name, caption };
   }
 
   write() {

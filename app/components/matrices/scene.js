@@ -1,8 +1,8 @@
 // One scene: the steps above, matrices and signs in reading order, how the chosen cell came about, exports.
 import { matricesOf } from "./block.js";
 import { linkOf } from "./chosen.js";
-import { button, choice, copyLink, replaceControls, toggle } from "./controls.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { button, choice, replaceControls, toggle } from "./controls.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { drawGrid, placeText } from "./grid.js";
 import { widthOf } from "./labels.js";
 import { roleColour, written } from "./numbers.js";
@@ -23,12 +23,11 @@ export class SceneView {
     this.sentence = element("p", { class: "law", "data-testid": "law" });
     this.rounded = element("p", { class: "hint" }, text.rounded);
     this.terms = element("div", { class: "terms", role: "group", tabindex: "0", "aria-label": text.terms, "data-testid": "terms" });
-    this.edit = element("form", { class: "edit", hidden: true, "data-testid": "edit" });
+    this.edit = element("form", { class: "edit served", hidden: true, "data-testid": "edit" });
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.path = element("code", { class: "path", dir: "ltr" });
     this.table = new TableTwin(text);
-    this.exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })),
-      copyLink(text, () => linkOf(app.payload.header, app.chosen)));
+    this.exports = exportRow(app, text, () => linkOf(app.payload.header, app.chosen));
     this.node = element("section", { class: "card" }, this.steps, this.row, this.note, this.sentence, this.terms, this.rounded, this.edit, this.live, this.path, this.table.details, this.exports);
   }
 
@@ -199,9 +198,9 @@ export class SceneView {
     return [fill(text.caption_sentence, caption) + where, scene, this.sentence.textContent];
   }
 
-  async export(kind) {
+  async file(kind) {
     const { app } = this, { header } = app.payload, name = fileName([header.caption.model, header.name || "matrices", app.scene.id], kind);
-    if (kind === "csv") return save(csvOf(this.all, this.caption()), name);
-    return save(await (kind === "png" ? pngOf : svgOf)(app.theme, this.picture, this.caption()), name);
+    const caption = this.caption();
+    return { blob: kind === "csv" ? csvOf(this.all, caption) : await pictureOf(kind, app.theme, this.picture, caption), name, caption };
   }
 }

@@ -1,9 +1,9 @@
 // The component: a slider over moments, two charts, one head's map; speaks, saves, and cleans up.
 import { replaceAddress } from "./address.js";
 import { written } from "./axes.js";
-import { button, choice, copyLink, replaceControls } from "./controls.js";
+import { button, choice, replaceControls } from "./controls.js";
 import { aligned, charts, decode, share } from "./decoded.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { cellAfter } from "./keys.js";
 import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
 import { Drawn, mount } from "./mount.js";
@@ -81,7 +81,7 @@ class Moments extends Drawn {
     this.scaleCanvas = element("canvas", { class: "scale-bar", "aria-hidden": "true" });
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.table = new MomentsTwin(text);
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => this.link()));
+    const exports = exportRow(this, text, () => this.link());
     this.path = element("code", { class: "path", dir: "ltr" });
     this.root.replaceChildren(element("section", { class: "card" },
       element("h4", { "data-testid": "title" }, shown.title), element("div", { class: "scrub" }, this.player, this.slider, this.output),
@@ -207,10 +207,10 @@ class Moments extends Drawn {
     return [fill(text.caption_sentence, shown.caption), told];
   }
 
-  async export(kind) {
+  async file(kind) {
     const { shown, place } = this, name = fileName([shown.caption.model, shown.name, shown.steps[place.moment]], kind);
-    if (kind === "csv") return save(csvOf(shown, place, this.caption()), name);
-    return save(await (kind === "png" ? pngOf : svgOf)(this.theme, this.picture, this.caption()), name);
+    const caption = this.caption();
+    return { blob: kind === "csv" ? csvOf(shown, place, caption) : await pictureOf(kind, this.theme, this.picture, caption), name, caption };
   }
 
   write() { replaceAddress(this.link()); }

@@ -1,4 +1,5 @@
 // Pictures to take away: what is on the screen, with a caption that says what it is.
+import { button, copyLink } from "./controls.js";
 import { widthOf } from "./labels.js";
 import { CanvasSurface, SvgSurface } from "./surface.js";
 import { element } from "./template.js";
@@ -40,6 +41,8 @@ export function pngOf(theme, picture, caption) {
   return new Promise(resolve => canvas.toBlob(resolve, "image/png"));
 }
 
+export const pictureOf = async (kind, ...sheetOf) => (kind === "svg" ? svgOf : pngOf)(...sheetOf);
+
 /** A field of a CSV file. */
 export const quote = value => /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
@@ -54,6 +57,12 @@ export function save(blob, name) {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** The row of buttons under a picture: each saves one of its files, `app.file(kind)` of `app.kinds`; `link()` is what a last one copies. */
+export function exportRow(app, text, link = null) {
+  const take = async kind => { const { blob, name } = await app.file(kind); save(blob, name); };
+  return element("div", { class: "exports" }, ...app.kinds.map(kind => button({ name: kind, label: text[kind.split("-").at(-1)], onPick: () => take(kind) })), link ? copyLink(text, link) : "");
 }
 
 export const fileName = (parts, kind) => `${parts.filter(part => part !== null && part !== "").join("-").replace(/[^\w.-]+/g, "_")}.${kind}`;

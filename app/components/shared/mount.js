@@ -3,6 +3,17 @@ import { afterServer } from "./address.js";
 import { forgetWidths } from "./labels.js";
 import { applyTheme, readTheme } from "./theme.js";
 
+const GATHER = "attention-atlas-pictures"; // an event whose detail collects what is drawn on the page
+
+/** The pictures that the page shows now, in the order of the page. */
+export function picturesOfPage() {
+  const found = [];
+  document.dispatchEvent(new CustomEvent(GATHER, { detail: found }));
+  const placeOf = ({ root }) => root.getRootNode().host ?? root;
+  return found.filter(({ root, theme }) => theme && root.isConnected && root.clientWidth)
+    .sort((one, other) => placeOf(one).compareDocumentPosition(placeOf(other)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+}
+
 /** The default export of a component: `Component` takes the root element, `update` each run's data and senders, `close` cleans up. */
 export function mount(selector, Component) {
   const instances = new WeakMap();
@@ -11,6 +22,7 @@ export function mount(selector, Component) {
     if (!root || !data) return undefined;
     if (!instances.has(root)) instances.set(root, new Component(root));
     const made = instances.get(root);
+    made.bytes = data;
     made.offline = offline; // a page saved to a file: nobody answers
     root.classList.toggle("offline", offline);
     made.update({ data, setStateValue, setTriggerValue });
@@ -29,6 +41,8 @@ export class Drawn {
     this.painted = 0;
     this.resizes = new ResizeObserver(() => { if (this.theme && root.clientWidth !== this.width) this.render(); });
     this.resizes.observe(root);
+    this.join = ({ detail }) => { if (this.file || this.files !== Drawn.prototype.files) detail.push(this); };
+    document.addEventListener(GATHER, this.join);
     this.release = afterServer(() => { if (this.theme) this.write(); });
     if (document.fonts?.status === "loading") document.fonts.ready.then(() => { forgetWidths(); if (this.theme) this.render(); });
   }
@@ -57,10 +71,16 @@ export class Drawn {
     if (this.live.textContent !== said) this.live.textContent = said;
   }
 
+  /** What can be taken away of it: `file(kind)` of a component that has any gives {blob, name, caption} of each of these. */
+  get kinds() { return ["png", "svg", "csv"]; }
+
+  async files() { return Promise.all(this.kinds.map(kind => this.file(kind))); }
+
   write() {} // most have something to write
 
   close() {
     this.release();
+    document.removeEventListener(GATHER, this.join);
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
   }

@@ -1,7 +1,7 @@
 // The component: one step of both models; slider, pointer and keyboard; kept in the URL; nothing is sent to the server.
 import { replaceAddress } from "./address.js";
-import { button, choice, copyLink, replaceControls } from "./controls.js";
-import { fileName, pngOf, save, svgOf } from "./export.js";
+import { button, choice, replaceControls } from "./controls.js";
+import { exportRow, fileName, pictureOf } from "./export.js";
 import { Drawn, mount } from "./mount.js";
 import { decode, maySee, placeIn, seen, weightOf } from "./payload.js";
 import { draw, hit, layout } from "./picture.js";
@@ -57,7 +57,7 @@ class TwoFamilies extends Drawn {
     this.stage.keyboard(text.title, text.keys, event => this.key(event));
     this.scale = element("canvas", { class: "scale-bar", "aria-hidden": "true" });
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
-    const exports = element("div", { class: "exports" }, ...["png", "svg", "csv"].map(kind => button({ name: kind, label: text[kind], onPick: () => this.export(kind) })), copyLink(text, () => location.href));
+    const exports = exportRow(this, text, () => location.href);
     const slide = element("div", { class: "controls slide" }, walk("previous", -1), element("label", { class: "control word" }, element("span", { class: "name" }, text.word), this.slider, this.number), walk("next", 1));
     this.root.replaceChildren(element("section", { class: "card" }, slide, this.controls, frame, this.scale, this.live, element("p", { class: "hint" }, text.keys), twinOf(this.header), exports));
     this.asGroup(text.title);
@@ -131,14 +131,14 @@ class TwoFamilies extends Drawn {
     return fill(maySee(strip, place, key) ? text.said : text.said_hidden, values);
   }
 
-  async export(kind) {
+  async file(kind) {
     const { header, at, theme, look } = this, { caption, text, panels } = header;
     const place = { word: look.word + 1, step: look.word, layer: look.layer + 1, head: look.head === "mean" ? text.mean : look.head + 1 };
     const lines = [fill(text.caption_sentence, caption), fill(text.caption_place, place), ...panels.map((panel, index) => this.describe(panel, index))];
     const name = fileName([caption.model, "two-families", look.word], kind);
-    if (kind === "csv") return save(csvOf(header, look, lines.slice(0, 2)), name);
+    if (kind === "csv") return { blob: csvOf(header, look, lines.slice(0, 2)), name, caption: lines };
     const picture = { width: at.width, height: at.height, draw: surface => draw(surface, theme, header, at, look, null) };
-    return save(kind === "svg" ? svgOf(theme, picture, lines) : await pngOf(theme, picture, lines), name);
+    return { blob: await pictureOf(kind, theme, picture, lines), name, caption: lines };
   }
 
   write() {

@@ -22,6 +22,7 @@ from streamlit import config
 from streamlit.runtime import memory_media_file_storage
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from app.delivery import Compressed
 from app.headers import SecurityHeaders, broken
 
 try:
@@ -87,7 +88,7 @@ guard = Middleware(
 app = st.App(
     Path(__file__).with_name("main.py"),
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders), guard],
+    middleware=[Middleware(SecurityHeaders), guard, Middleware(Compressed)],
     exception_handlers={Exception: broken},
     on_script_error=told,
 )

@@ -40,9 +40,10 @@ LADDER = (
 # app/: each part, and what it may use besides its own folder. "model" means anything in model/.
 APP = {
     "main": {"session", "text", "views"},
-    "server": {"session", "charts", "guard", "headers", "views"},  # views: what a visitor is told of an error
+    "server": {"session", "charts", "delivery", "guard", "headers", "views"},  # views: what a visitor is told of an error
     "guard": {"session", "text"},
     "headers": set(),
+    "delivery": set(),
     "session": {"model", "text"},  # text: begin_run() sets the language
     "text": set(),
     "views": {"session", "text", "charts", "components", "model"},
@@ -52,7 +53,7 @@ APP = {
 
 # Libraries that only some parts may know.
 LIBRARIES = {
-    "streamlit": {"main", "server", "guard", "headers", "session", "views", "components"},
+    "streamlit": {"main", "server", "delivery", "guard", "headers", "session", "views", "components"},
     "plotly": {"charts"},
     "altair": {"charts"},
 }

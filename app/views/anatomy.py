@@ -297,12 +297,17 @@ def _sizes(sizes: Sequence[int]) -> str:
     return f"[{', '.join(f'{size:,}' for size in sizes)}]"
 
 
+@st.fragment
 def _code(parts: Sequence[Callable[..., Any] | type]) -> None:
+    """A box for each function. Only one that is opened is filled: what colours the code weighs more than the rest of a page."""
+    session.begin_run()
     html.prose("page.code_note", kind="quiet")
     for part in parts:
         name = f"{part.__module__}.{part.__qualname__}"
-        with st.expander(f"`{name}`", expanded=part is parts[0]):
-            st.code(_source(part), language="python")
+        label = text("page.code_box", name=name, count=_source(part).count("\n"))
+        with st.expander(label, on_change="rerun", key=f"code_{name}") as opened:
+            if opened.open:
+                st.code(_source(part), language="python")
 
 
 @cache

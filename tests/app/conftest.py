@@ -118,6 +118,15 @@ def shown(app: AppTest, between: str = "") -> str:
     return re.sub(r"\s+", " ", words) if between else words
 
 
+def code_of(app: AppTest, name: str) -> str:
+    """The source in the box of a function, which is opened for it."""
+    app.session_state[f"code_{name}"] = True
+    app.run()
+    (found,) = [element.value for element in app.code if element.value.lstrip().startswith(("def ", "class ", "@"))]
+    app.session_state[f"code_{name}"] = False
+    return str(found)
+
+
 def rows_of(app: AppTest, caption: str) -> list[list[str]]:
     """The cells of the table with this caption."""
     (table,) = [element.value for element in app.html if caption in element.value and "<tbody>" in element.value]

@@ -11,7 +11,7 @@ import model
 from app import session
 from app.charts import composition
 from model.checkpoint import SHIPPED
-from tests.app.conftest import OpenApp, said
+from tests.app.conftest import OpenApp, code_of, said
 
 AWKWARD = "1E1 the the NaN 2024-05-06 the."
 
@@ -41,7 +41,7 @@ def test_the_page_has_its_anatomy_and_counts_the_stored_weights(open_app: OpenAp
     numbers = app.latex[3].value.replace("{,}", "")
     assert str(unique) in numbers
     assert f"{boxes['encoder.layers.0.self_attention']['parameters']}" in numbers
-    assert "def encode" in app.code[0].value
+    assert "def encode" in code_of(app, "model.transformer.EncoderDecoder.encode")
 
 
 def test_labels_are_the_tokens_in_their_order_even_if_equal_or_like_numbers(open_app: OpenApp) -> None:

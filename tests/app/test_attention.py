@@ -18,7 +18,7 @@ from app.text import sentences
 from app.views.attention_scenes import labels, matrices_of, scenes_of
 from app.views.attention_tables import first_step
 from model.analysis import steps as analysis
-from tests.app.conftest import OpenApp, said, shown
+from tests.app.conftest import OpenApp, code_of, said, shown
 from tests.model import tiny
 
 SENTENCE = "The cat sees the other cat 1E1 times."
@@ -208,8 +208,8 @@ def test_the_page_is_whole_in_both_languages(open_app: OpenApp, lang: str) -> No
     for key in ("questions", "ask_scale", "ask_mask", "ask_split", "ask_first", "flow_title", "dot_title"):
         assert found[f"attention.{key}"] in shown(app)
     assert found["page.next"].format(page=found["heads.title"]) in [link.value for link in app.page_link]
-    assert "def forward" in "".join(element.value for element in app.code)
-    assert "def scaled_products" in "".join(element.value for element in app.code)
+    assert "def forward" in code_of(app, "model.attention.MultiHeadAttention.forward")
+    assert "def scaled_products" in code_of(app, "model.attention.scaled_products")
     assert len(app.get("download_button")) == 1
 
 

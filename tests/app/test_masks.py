@@ -35,7 +35,8 @@ def test_the_page_has_its_whole_frame(open_app: OpenApp, lang: str) -> None:
     said_ = shown(app, " ")
     for key in ("batch_title", "ways_title", "formats_title", "conventions_title", "cheat_title", "effect_title", "try.4"):
         assert sentences(lang)[f"masks.{key}"] in said_
-    assert len(app.code) == 4 + 7  # four conventions, and the functions behind the page
+    assert len(app.code) == 4  # the conventions
+    assert len([box for box in app.expander if box.label.startswith("`model.")]) == 7  # the functions behind the page
     assert len(app.latex) == 4
     assert sentences(lang)["three_attentions.title"] in app.main.get("page_link")[-1].proto.label
 

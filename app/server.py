@@ -3,6 +3,8 @@
 `streamlit run app/server.py`, or `make run`.
 """
 
+import asyncio
+import contextlib
 import gc
 import hashlib
 import hmac
@@ -38,15 +40,29 @@ except ValueError as error:  # of the profile: app.session takes its limits from
 async def lifespan(app: object) -> AsyncIterator[dict[str, object]]:
     """Import what is heavy, load every model, translate once with each; then keep all that out of garbage collection.
 
-    Streamlit collects after every run of a page. Frozen objects are not looked at again, which is what keeps thirty
-    visitors quick (docs/decisions). The models are loaded by the pages' own loader, so that the first visitor gets them.
+    Frozen objects are not looked at again, and what the caches hold later is looked at now and then instead of after every run
+    of a page: that keeps thirty visitors quick (docs/decisions). The models are loaded by the pages' own loader, so that the
+    first visitor gets them.
     """
     from app import session
 
     session.warm_up()
     gc.collect()
     gc.freeze()
+    collecting = asyncio.create_task(collect_now_and_then())
     yield {}
+    collecting.cancel()
+
+
+COLLECT = 15.0  # seconds; a collection takes some 0.1 s when the caches are full, and everybody waits for it
+
+
+async def collect_now_and_then() -> None:
+    """Collect garbage, also when nobody is there to cause it. (Streamlit's own collection after every run is switched off.)"""
+    with contextlib.suppress(asyncio.CancelledError):
+        while True:
+            await asyncio.sleep(COLLECT)
+            gc.collect()
 
 
 def told(error: Exception) -> bool:

@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -14,7 +15,8 @@ import pytest
 from tests import shapes
 
 if not jaxtyping.config.jaxtyping_disable:
-    # Before anything imports model: its functions are then compiled with their annotations checked at each call.
+    # Before anything imports model: its functions are then compiled with their annotations checked at their first calls.
+    jaxtyping.jaxtyped = shapes.first_calls_of_each_test(jaxtyping.jaxtyped)
     shape_checks = jaxtyping.install_import_hook("model", f"{shapes.__name__}.checked")
 
 import torch
@@ -40,25 +42,48 @@ def one_thread() -> None:
 
 
 @pytest.fixture(autouse=True)
+def checks_begin_again() -> None:
+    shapes.calls.clear()
+
+
+@pytest.fixture(autouse=True)
 def seeded() -> None:
     torch.manual_seed(20170612)  # the day the paper was posted
 
 
+@pytest.fixture(scope="session")
+def server_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server") / "server.log"
+
+
+@pytest.fixture(scope="session")
+def server(server_log: Path) -> Iterator[str]:
+    """The address of the running app, one for the whole run. An exception anywhere in it fails the run at its end."""
+    from tests.browser import application
+
+    with application.serve(server_log) as address:
+        yield address
+    log = server_log.read_text(errors="replace")
+    if "Traceback" in log:
+        pytest.fail(f"the server logged an exception:\n{log[-6000:]}", pytrace=False)
+
+
 SCOPE = "tests/browser"
+WITH_SERVER = ("browser", "security")  # folders whose tests use the running app
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever lies in tests/browser carries the mark `browser`, and runs last in a single process: what is quick to
-    fail fails first."""
+    """Whatever lies in tests/browser carries the mark `browser`. What uses the running app runs last in a single process, hostile
+    input at the very end: what is quick to fail fails first."""
     for item in items:
         if "browser" in item.path.parts:
             item.add_marker("browser")
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    items.sort(key=lambda item: [folder in item.path.parts for folder in reversed(WITH_SERVER)])
 
 
 @pytest.hookimpl(optionalhook=True)  # there is no such hook without pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Of several processes one runs all that lies in tests/browser, with one server and one browser; the others go by file.
+    """Of several processes one runs all that uses the running app, with one server and one browser; the others go by file.
 
     That one begins with it, as it takes as long as all the others together.
     """
@@ -67,7 +92,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class OneBrowser(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::", 1)[0]
-            return SCOPE if file.startswith(f"{SCOPE}/") else file
+            return SCOPE if file.startswith(tuple(f"tests/{folder}/" for folder in WITH_SERVER)) else file
 
         def _assign_work_unit(self, node: Any) -> None:
             if SCOPE in self.workqueue:

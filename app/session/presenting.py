@@ -26,7 +26,7 @@ def leave_presenting() -> None:
 
 
 def slide(count: int) -> int:
-    """The slide that the URL asks for, from 1 to `count`: of a number that no slide has the nearest, of anything else the first."""
+    """The slide that the URL asks for, from 1 to `count`: the nearest to a number that no slide has, else the first."""
     written = st.query_params.get("slide", "").strip()
     if written == LAST:
         return count

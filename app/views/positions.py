@@ -79,7 +79,7 @@ def to_rotary(selection: session.Selection) -> None:
             "views/rotary.py",
             label=text("rotary.title"),
             icon=":material/arrow_forward:",
-            query_params=selection.parameters(),
+            query_params={**selection.parameters(), **session.presented()},
         )
 
 

@@ -96,7 +96,7 @@ def what_if(selection: session.Selection, trace: Trace) -> None:
         "views/tokens.py",
         label=text("tokens.title"),
         icon=":material/arrow_forward:",
-        query_params={**selection.parameters(), "without": "factor"},
+        query_params={**selection.parameters(), **session.presented(), "without": "factor"},
     )
 
 

@@ -15,7 +15,7 @@ from app.text import glossary, section, text
 from app.views import html
 
 KEY = "presenter"
-_TURN = "atlas_present_turn"  # to which page a visitor stepped, until the run that follows goes there
+TURN = "atlas_present_turn"  # to which page a visitor stepped, until the run that follows goes there
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def control() -> None:
 
 
 def show(page: str, slides: Sequence[Slide], *, previous: str, next: str) -> None:
-    """Draw the slide that the URL asks for; `previous` and `next` are the pages to which one steps from the first and the last."""
+    """Draw the slide that the URL asks for; `previous` and `next` are the pages before the first slide and after the last."""
     _turn({"previous": (previous, session.LAST), "next": (next, 1)})
     number = session.slide(len(slides))
     if st.query_params.get("slide") != str(number):
@@ -75,14 +75,14 @@ def _follow(count: int) -> None:
     if asked.get("leave"):
         session.leave_presenting()
     elif asked.get("page") in ("previous", "next"):
-        st.session_state[_TURN] = asked["page"]
+        st.session_state[TURN] = asked["page"]
     elif isinstance(number := asked.get("slide"), int):
         session.present(max(1, min(count, number)))
 
 
 def _turn(pages: Mapping[str, tuple[str, int | str]]) -> None:
     """Go to the page that the visitor stepped to, at its first or its last slide."""
-    asked = pages.get(st.session_state.pop(_TURN, ""))
+    asked = pages.get(st.session_state.pop(TURN, ""))
     if asked:
         page, slide = asked
         session.go(f"views/{page}.py", **session.presented(slide))

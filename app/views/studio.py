@@ -37,7 +37,11 @@ def described() -> Anatomy:
 
 def stage(found: session.Study | None) -> None:
     """What comes in, what was understood, the work and its list."""
-    studio_input.show()
+    if session.presenting() and found is None:
+        html.prose("presenting.studio_empty")
+        return
+    if not session.presenting():
+        studio_input.show()
     if found is not None:
         studio_preview.show(found)
         studio_work.show(found)

@@ -1,8 +1,8 @@
 // Type as large as the slide allows: one size for text and for pictures, made smaller until the slide fits the screen.
 
 /** How large a slide of each kind may become, and how small it may, in shares of the size that the last row reads. */
-const RANGE = { idea: [1.5, 1], stage: [1, 0.5], section: [1, 0.7], formula: [1.35, 0.6], shapes: [1.2, 0.7], what_if: [1, 0.7], try: [1.6, 0.9] };
-const STEP = 0.93, ORDINARY = 16, SMALLEST = 18;
+const RANGE = { idea: [1.5, 1], stage: [1, 0.5], section: [1, 0.65], formula: [1.35, 0.65], shapes: [1.2, 0.65], what_if: [1, 0.65], try: [1.6, 0.9] };
+const STEP = 0.95, ORDINARY = 16; // a phone keeps the ordinary size of text and scrolls
 
 export class Fit {
   constructor() {
@@ -13,14 +13,14 @@ export class Fit {
   }
 
   /** The size of text that is read from the last row of a class: 28 px on a screen of 1280 x 720. */
-  get base() { return Math.max(SMALLEST, Math.min(0.022 * innerWidth, 0.039 * innerHeight)); }
+  get base() { return Math.max(ORDINARY, Math.min(0.022 * innerWidth, 0.039 * innerHeight)); }
 
   /** A slide is shown: as large as may be, or as it was found to fit. */
   begin(kind, name) {
     [this.kind, this.name] = [kind, name];
-    const [largest, smallest] = RANGE[kind] ?? [1, 0.7];
-    this.smallest = Math.min(1, Math.max(smallest, SMALLEST / this.base));
-    this.set(this.found.get(name) ?? (this.base > SMALLEST ? largest : 1));
+    const [largest, smallest] = this.base > ORDINARY ? RANGE[kind] : [1, 1];
+    this.smallest = smallest;
+    this.set(this.found.get(name) ?? largest);
     this.again();
   }
 

@@ -38,7 +38,7 @@ class Presenter {
   get covered() { return this.made.black.matches(":popover-open"); }
 
   press(event, meaning) {
-    if (this.made.box.open || boxOpen() || event.repeat && this.wanted === undefined && !this.header) return;
+    if (this.made.box.open || boxOpen()) return;
     const action = meaning(event);
     if (!action) return;
     event.preventDefault();

@@ -11,9 +11,7 @@ LABELS: tuple[str, ...] = (
 )  # fmt: skip
 
 
-def pack(
-    *, page: str, title: str, slide: int, count: int, kind: str, part: str, text: Mapping[str, str]
-) -> bytes:
+def pack(*, page: str, title: str, slide: int, count: int, kind: str, part: str, text: Mapping[str, str]) -> bytes:
     """The slide `slide` of `count`, counted from 1, of the page called `page`.
 
     `kind`: what the slide holds ("idea", "stage", ...), which decides how large its type may become. `part`: the id of the same

@@ -1,0 +1,110 @@
+"""Presenter mode: every page slide by slide, one part at a time and nothing around it; the way over the ends and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import session, text
+from app.components.presenter import unpack
+from app.views import presenter
+from app.views.anatomy import ORDER
+from tests.app.conftest import OpenApp, payload, said, shown
+
+pytestmark = pytest.mark.usefixtures("both_families")
+SENTENCE = "The red 12"
+
+
+def bar(app: AppTest) -> Mapping[str, Any]:
+    """What the presenter's bar was given."""
+    return unpack(payload(app, presenter.KEY))
+
+
+def to(app: AppTest, slide: int | str) -> Mapping[str, Any]:
+    """The slide that a link asks for."""
+    app.query_params["slide"] = str(slide)
+    app.run()
+    assert not app.exception
+    return bar(app)
+
+
+def open_slide(open_app: OpenApp, page: str, slide: int | str = 1, **parameters: str) -> AppTest:
+    link = {"model": "en-fr", "lang": "en", "text": SENTENCE} | parameters
+    return open_app("" if page == "translate" else page, present="1", slide=str(slide), **link)
+
+
+@pytest.mark.parametrize("page", ORDER)
+def test_every_page_is_shown_part_by_part(open_app: OpenApp, page: str) -> None:
+    app = open_slide(open_app, page)
+    first = bar(app)
+    assert first["page"] == first["title"] == text.text(f"{page}.title")
+    assert first["count"] > 2
+    titles = []
+    for slide in range(1, first["count"] + 1):
+        found = to(app, slide)
+        titles.append(found["title"])
+        assert found["slide"] == slide
+        assert found["count"] == first["count"]
+        headings = [element.value for element in app.html if "<h1" in element.value]
+        assert len(headings) == 1
+        assert titles[-1] in headings[0]
+        assert not app.sidebar.children
+        assert not app.title  # the frame's own
+        assert 'class="atlas-contents"' not in said(app)
+        assert 'id="part-' not in said(app)
+    assert titles[1] == text.text("presenting.stage")
+    assert text.text("page.code") not in titles
+
+
+def test_a_slide_that_no_page_has_becomes_the_nearest(open_app: OpenApp) -> None:
+    app = open_slide(open_app, "heads", "last")
+    count = bar(app)["count"]
+    for asked, slide in {"-1": 1, "0": 1, "999": count, "9" * 40: 1, "two": 1, "": 1, "²": 1, "2": 2, "last": count}.items():
+        assert to(app, asked)["slide"] == slide
+        assert app.query_params["slide"] == [str(slide)]
+
+
+def test_stepping_over_an_end_leads_to_the_page_beside(open_app: OpenApp) -> None:
+    app = open_slide(open_app, "heads", "last")
+    app.session_state[presenter.TURN] = "next"
+    app.run()
+    assert (bar(app)["page"], bar(app)["slide"]) == (text.text("masks.title"), 1)
+    app.session_state[presenter.TURN] = "previous"
+    app.run()
+    found = bar(app)
+    assert (found["page"], found["slide"]) == (text.text("heads.title"), found["count"])
+    assert SENTENCE in app.query_params["text"]
+
+
+def test_the_button_opens_the_page_and_leaving_returns_to_it_as_it_was(open_app: OpenApp) -> None:
+    app = open_app("masks", model="en-fr", lang="zh", text=SENTENCE, layer="1", scope="head")
+    app.button(key="present_button").click().run()
+    assert app.query_params["present"] == ["1"]
+    text.use("zh")
+    assert bar(app)["page"] == text.text("masks.title")
+    to(app, 2)
+    assert app.segmented_control(key="scope").value == "head"
+    app.segmented_control(key="masks_layer").set_value(0).run()
+    for name in ("present", "slide"):
+        del app.query_params[name]
+    app.run()
+    assert app.title[0].value == text.text("masks.title")
+    assert app.sidebar.children
+    assert app.query_params["layer"] == ["0"]
+    assert app.query_params["scope"] == ["head"]
+
+
+def test_what_cannot_be_shown_is_said_on_the_slide(open_app: OpenApp) -> None:
+    app = open_slide(open_app, "heads", 2, text="")
+    assert text.text("limits.empty") in shown(app)
+    app = open_slide(open_app, "heads", model="de-fr")
+    assert "de-fr" in shown(app)
+    assert bar(app)["slide"] == 1
+
+
+def test_a_model_that_cannot_be_loaded_is_named_on_the_slide(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "damage", lambda name: f"{name}/model.safetensors is cut short.")
+    app = open_slide(open_app, "heads", 2)
+    assert "model.safetensors is cut short." in shown(app)
+    assert bar(app)["count"] > 2

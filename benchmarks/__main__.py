@@ -1,6 +1,6 @@
 """All figures of speed, each beside its rival in the same run: one table. `python -m benchmarks.forward` prints one part."""
 
-from benchmarks import alignment, decoding, decoding_page, forward, heads, pages, recorded, studio, training_step, translate
+from benchmarks import alignment, decoding, decoding_page, forward, heads, page, pages, recorded, studio, training_step, translate
 from benchmarks.timing import run
 
 run(
@@ -15,4 +15,5 @@ run(
     decoding_page.figures,
     studio.figures,
     heads.figures,
+    page.figures,
 )

@@ -12,6 +12,8 @@ from app.text import section, text
 from model.page.bundle import drawn
 from model.page.document import frame
 
+logger = logging.getLogger(__name__)
+
 _KEY = "take_away"
 _ASKED = "take_away_asked"
 _OWN_SENTENCES = ("findings", "studio")  # pages that do not show the sentence of the sidebar
@@ -53,7 +55,7 @@ def _answer(asked: Mapping[str, Any], title: str, language: str, content: Callab
         if kind == "html" and known:
             return Answer(number, frame(known, title, language).encode("utf-8"))
     except Exception:
-        logging.getLogger(__name__).exception("the file of a page could not be made")
+        logger.exception("the file of a page could not be made")
     return Answer(number, None)
 
 

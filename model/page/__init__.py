@@ -1,5 +1,5 @@
 """The pictures of the app without the app: the bytes that a component draws from, and pages that open from disk."""
 
-from model.page.show import Page, page, save_html, show
+from model.page.view import Page, page, save_html, show
 
 __all__ = ["Page", "page", "save_html", "show"]

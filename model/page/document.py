@@ -76,7 +76,7 @@ def embedded(contents: object) -> str:
 
 
 def _packed(payload: bytes) -> str:
-    return base64.b64encode(gzip.compress(payload, compresslevel=6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(payload, compresslevel=3, mtime=0)).decode()
 
 
 def _text(title: str) -> str:

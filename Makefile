@@ -15,7 +15,7 @@ INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 PYTHON_BASE ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(shell \
 	$(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
-.PHONY: help run dev test test-cluster check format lint types screenshots benchmarks train clean
+.PHONY: help run dev test test-cluster check format lint types screenshots tour benchmarks train clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +50,10 @@ types: $(VENV)/dev.stamp
 screenshots: $(VENV)/dev.stamp ## every page x two widths x light and dark x English and Chinese, into screenshots/
 	@$(PYTHON) -m tests.browser.chromium --install
 	$(PYTHON) -m tests.browser.screenshots
+
+tour: $(VENV)/dev.stamp ## the moving picture of the README, taken from the running app, into docs/images/
+	@$(PYTHON) -m tests.browser.chromium --install
+	$(PYTHON) -m tests.browser.tour
 
 benchmarks: $(VENV)/bench.stamp ## the figures of speed, each beside its rival (quality: python -m benchmarks.quality --help)
 	@$(PYTHON) -m tests.browser.chromium --install

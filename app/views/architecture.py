@@ -209,7 +209,7 @@ def what_if(selection: session.Selection) -> None:
         return
     html.prose(f"architecture.what_if_{name}_idea")
     compare(selection, name)
-    with st.expander(text("architecture.what_if_diagram"), on_change="rerun", key="architecture_what_if_drawn") as drawing:
+    with st.expander(text("architecture.what_if_diagram"), on_change="rerun", key="drawn", bind="query-params") as drawing:
         if drawing.open:
             untrained(selection, name)
 

@@ -8,7 +8,7 @@ from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.components.matrices.payload import Law, Role
 from app.text import section, text
-from app.views import attention_cells, html, picture, rows
+from app.views import attention_cells, html, linked, picture, rows
 from app.views import attention_effects as effects
 from app.views.anatomy import tell
 from app.views.attention_scenes import axes_of
@@ -47,7 +47,7 @@ def edit_block(selection: session.Selection, atlas: Atlas, trace: Trace, place: 
     list_of(trace, place, kept.cells, found)
     effects.outcome(found)
     effects.travelled(selection, trace, place, found)
-    effects.words(trace, found, cell_edits.as_text(kept.cells))
+    effects.words(trace, found)
     effects.free(selection, place, kept.cells, renormalise)
 
 
@@ -55,16 +55,14 @@ def by_numbers(trace: Trace, place: session.Place) -> tuple[str, int, int]:
     """Row, column and value without the picture; returns the cell that the boxes name."""
     names = {kind: text(f"attention_edit.kind_{kind}") for kind in cell_edits.KINDS}
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_numbers"):
-        kind: str = st.segmented_control(
-            text("attention_edit.kind"), cell_edits.KINDS, default="scores", format_func=names.__getitem__, key="edit_kind",
-            required=True,
+        kind = linked.chosen("edit_kind", cell_edits.KINDS, "scores") or "scores"
+        st.segmented_control(
+            text("attention_edit.kind"), cell_edits.KINDS, format_func=names.__getitem__, key="edit_kind", required=True,
+            on_change=linked.remember("edit_kind", "scores"),
         )  # fmt: skip
         values = trace[f"{place.path}.{kind}"].tensor[0, place.head]
         keys_of = {name: f"edit_{name}_{kind}_{size}" for name, size in zip(("row", "column"), values.shape, strict=True)}
-        row, column = (
-            int(st.number_input(text(f"attention_edit.number_{name}"), 0, size - 1, 0, 1, key=keys_of[name], width=120))
-            for name, size in zip(("row", "column"), values.shape, strict=True)
-        )
+        row, column = (_index(name, keys_of[name], size) for name, size in zip(("row", "column"), values.shape, strict=True))
         largest = cell_edits.LARGEST
         st.number_input(text("attention_edit.value"), -largest, largest, 0.0, 0.5, format="%.4f", key="edit_value", width=160)
 
@@ -74,6 +72,14 @@ def by_numbers(trace: Trace, place: session.Place) -> tuple[str, int, int]:
 
         st.button(text("attention_edit.apply"), on_click=change, key="edit_apply")
     return kind, row, column
+
+
+def _index(name: str, key: str, size: int) -> int:
+    found = linked.number(key, range(size), 0)
+    st.number_input(
+        text(f"attention_edit.number_{name}"), 0, size - 1, step=1, key=key, on_change=linked.remember(key, 0), width=120
+    )
+    return found
 
 
 def cell_now(trace: Trace, place: session.Place, found: Recomputed | None, kind: str, row: int, column: int) -> None:

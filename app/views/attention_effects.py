@@ -5,7 +5,7 @@ import streamlit as st
 from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture, rows
+from app.views import html, linked, picture, rows
 from model.analysis import edited
 from model.analysis.cells import CellEdit
 from model.analysis.edited import Recomputed, Travelled
@@ -81,7 +81,7 @@ def _sublayer(trace: Trace, stack: str, at: int, *, long: bool) -> str:
     return text(f"attention_edit.after_{stack if long else 'short'}", layer=layer + 1, part=name)
 
 
-def words(trace: Trace, found: Recomputed, written: str) -> None:
+def words(trace: Trace, found: Recomputed) -> None:
     """The next-token distribution of one row, and the likeliest word of every row."""
     html.heading("attention_edit.words")
 
@@ -89,12 +89,13 @@ def words(trace: Trace, found: Recomputed, written: str) -> None:
         text("attention_edit.row_option", row=row, reads=read.label, produces=produced.label)
         for row, (read, produced) in enumerate(zip(trace.target, trace.produced, strict=True))
     ]
-    row = st.selectbox(
+    row = linked.number("edit_row", range(len(found.rows)), found.most_moved)
+    st.selectbox(
         text("attention_edit.of_row"),
         range(len(found.rows)),
-        index=found.most_moved,
         format_func=names.__getitem__,
-        key=f"edit_row_{written}",
+        key="edit_row",
+        on_change=linked.remember("edit_row", found.most_moved),
     )
     chosen = found.rows[row]
     html.table(
@@ -131,8 +132,8 @@ def free(selection: session.Selection, place: session.Place, cells: tuple[CellEd
     """What the edited model writes when it is left to itself."""
     stack = "encoder" if place.attention.startswith("encoder") else "decoder"
     html.prose(f"attention_edit.free_{stack}", kind="quiet")
-    if st.button(text("attention_edit.free"), key="edit_free"):
-        at = (place.attention, place.layer, place.head, cells, renormalise)
+    at = (place.attention, place.layer, place.head, cells, renormalise)
+    if linked.asked(text("attention_edit.free"), "edit_free", selection.model, selection.text, *at):
         written = session.measured(edited.written, selection, *at)
         own = session.wrote(selection.model, selection.text)
         nothing = text("translate.nothing")

@@ -10,7 +10,7 @@ from app.components.curves import Chart, Series, curves
 from app.components.curves import pack as pack_chart
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture, rows
+from app.views import html, linked, picture, rows
 from app.views.attention_scenes import axes_of
 from model.analysis import variants
 from model.analysis.variants import Measured
@@ -170,7 +170,7 @@ def moved(
 def damage(selection: session.Selection, place: session.Place, variant: str, measured: Measured) -> None:
     """The same translation, scored by the wrong model, and what the wrong model writes by itself."""
     words: dict[str, str] = {}
-    if st.button(text("attention_what_if.try"), key="attention_what_if_try"):
+    if linked.asked(text("attention_what_if.try"), "attention_what_if_try", selection.model, selection.text, place, variant):
         for scope in variants.SCOPES:
             at = (place.attention, place.layer, place.head, variant, scope)
             words[scope] = session.measured(variants.written, selection, *at) or text("translate.nothing")

@@ -6,7 +6,7 @@ from app import session
 from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
-from app.views import heads_roles, html, picture, toy_variants
+from app.views import heads_roles, html, linked, picture, toy_variants
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.heads_norms import beyond
 from app.views.heads_off import off
@@ -155,7 +155,7 @@ def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
         text("heads.what_if_caption", score=html.number(sum(trace.log_probabilities))),
     )
     html.prose("heads.what_if_read")
-    if st.button(text("heads.what_if_try"), key="heads_what_if"):
+    if linked.asked(text("heads.what_if_try"), "heads_what_if", selection.model, selection.text):
         written = session.altered_translation(selection.model, selection.text, f"mean:{session.attentions(atlas)[-1]}")
         html.prose("heads.what_if_written", written=written or text("translate.nothing"))
 

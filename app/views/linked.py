@@ -6,6 +6,7 @@ into the URL by its callback, before anything asks here.
 
 from collections.abc import Callable, Collection
 from typing import Any
+from zlib import crc32
 
 import streamlit as st
 
@@ -65,7 +66,17 @@ def remember(name: str, default: object) -> Callable[[], None]:
     """A callback for the widget `name` that writes its choice into the URL, and takes the default out of it."""
 
     def put() -> None:
-        found = st.session_state[name]
+        found = st.session_state.get(name)  # none where another widget took it away in the same moment
         write(name, None if found in (None, "", default) else str(found))
 
     return put
+
+
+def asked(label: str, name: str, *of: object) -> bool:
+    """A button whose answer stays, for a link too, as long as what it was asked of is the same; then whether it was pressed.
+
+    Its key and its parameter are called `name`. What it was asked of stands in the URL as a check sum of its `repr`.
+    """
+    mark = f"{crc32(repr(of).encode()):08x}"
+    st.button(label, key=name, on_click=lambda: write(name, mark))
+    return st.query_params.get(name) == mark

@@ -56,7 +56,9 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
 def aside(name: str, parameter: str, content: Callable[[], None]) -> None:
     """What is for readers who write such code: closed at first, open for a link that names what was chosen in it."""
     html.prose(f"masks.{name}_for", kind="quiet")
-    with st.expander(text(f"masks.{name}_open"), expanded=parameter in st.query_params):
+    with st.expander(
+        text(f"masks.{name}_open"), expanded=parameter in st.query_params, key=name, on_change="rerun", bind="query-params"
+    ):
         content()
 
 

@@ -1,11 +1,10 @@
 """What a painted mask does: weights of a head, loss of the same translation, each row's first choice, a new translation."""
 
-import streamlit as st
 
 from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture, rows
+from app.views import html, linked, picture, rows
 from app.views.rows import Named
 from model.analysis import painted
 from model.trace import Trace
@@ -45,7 +44,7 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
         token = trace.target[found.ahead].label
         html.prose("masks.effect_future", future=html.number(found.future, 3), position=found.ahead, token=token)
     by_token(trace, found)
-    if st.button(text("masks.write"), key="masks_write"):
+    if linked.asked(text("masks.write"), "masks_write", selection, *at):
         written = session.measured(painted.written, selection, *at)
         own_text = session.wrote(selection.model, selection.text)
         nothing = text("translate.nothing")

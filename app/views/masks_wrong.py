@@ -10,7 +10,7 @@ from app.components.curves import Chart, Series, curves
 from app.components.curves import pack as pack_chart
 from app.components.matrices import Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, linked, picture
 from app.views.masks_effect import axes
 from app.views.rows import Named
 from model.analysis import cheating, masking, painted
@@ -164,9 +164,7 @@ def what_if(selection: session.Selection, trace: Trace) -> None:
     decoder that learned without a mask."""
     session.begin_run()
     html.prose("masks.what_if_idea")
-    if st.button(text("masks.measure"), key="masks_measure"):
-        st.session_state["masks_measured"] = (selection.model, selection.text, selection.target, selection.beam)
-    if st.session_state.get("masks_measured") == (selection.model, selection.text, selection.target, selection.beam):
+    if linked.asked(text("masks.measure"), "masks_measure", selection.model, selection.text, selection.target, selection.beam):
         damages(selection, trace)
     html.heading("masks.cheat_title")
     html.prose("masks.cheat_idea", symbols=cheating.SYMBOLS, half=cheating.HALF, steps=cheating.STEPS,

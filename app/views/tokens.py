@@ -77,7 +77,7 @@ def stage(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) 
     st.html(token_cards.typed(typed, tokens, "tokens.typed_name"))
     st.html(token_cards.placed(tokens, "tokens.cards_name"))
     html.prose("tokens.cards_read", kind="quiet")
-    with st.expander(text("tokens.table"), on_change="rerun", key="tokens_table") as table:
+    with st.expander(text("tokens.table"), on_change="rerun", key="pieces", bind="query-params") as table:
         if table.open:
             listed(atlas, tokens, side)
     with st.container(key="stage"):

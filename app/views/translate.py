@@ -6,7 +6,7 @@ from app import session
 from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
-from app.views import examples, html, picture
+from app.views import examples, html, linked, picture
 from app.views.anatomy import Anatomy, Export, Formula, Shape, open_page, tell
 from app.views.sidebar import sentence_box
 from app.views.token_cards import probable
@@ -241,10 +241,12 @@ def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
 def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     """Attention spread evenly, the aligning head switched off, rows under the other label: each measured."""
     session.begin_run()
+    linked.chosen("translate_what_if", VARIANTS, VARIANTS[0])
     variant = st.segmented_control(
         text("translate.what_if"),
         VARIANTS,
-        default=VARIANTS[0],
+        required=True,
+        on_change=linked.remember("translate_what_if", VARIANTS[0]),
         format_func={name: text(f"translate.what_if_{name}") for name in VARIANTS}.__getitem__,
         key="translate_what_if",
         label_visibility="collapsed",

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from app.components.modules import component
-from app.components.share.payload import LABELS, Name, pack
+from app.components.share.payload import LABELS, Kind, Name, pack
 
-__all__ = ["LABELS", "Name", "pack", "share"]
+__all__ = ["LABELS", "Kind", "Name", "pack", "share"]
 
 _component = component(Path(__file__).parent)
 

@@ -5,9 +5,10 @@ export const LONG = 2000, LONGEST = 8000; // characters: what chat and mail ofte
 const SHOWN = 80, OURS = ["lang", "shared", "present", "slide"];
 
 /** `shared` tells the components that what this tab remembers is not what the sender saw. */
-export function linkOf(address, { language }) {
+export function linkOf(address, { language, header }) {
   const url = new URL(address), { searchParams } = url;
   url.hash = "";
+  for (const [name, value] of Object.entries(header.place)) if (!searchParams.has(name)) searchParams.set(name, value);
   searchParams.set("shared", "1");
   if (!language) searchParams.delete("lang");
   if (!searchParams.has("present")) searchParams.delete("slide");
@@ -23,23 +24,33 @@ export function shortOf(link) {
 
 const cut = value => [...value].length > SHOWN ? `${[...value].slice(0, SHOWN).join("")}…` : value;
 
-function read(value, kind, { words, text }) {
+/** What a parameter is called, by its whole name, by its end (".cell") or by its beginning ("own_*"); null for one that is not ours. */
+function called(name, names) {
+  const parts = [name, name.replace(/^[^.]*(?=\.)/, ""), ...Object.keys(names).filter(key => key.endsWith("*") && name.startsWith(key.slice(0, -1)))];
+  const key = parts.find(part => Object.hasOwn(names, part));
+  return key === undefined ? null : [key, ...names[key]];
+}
+
+function read(key, kind, value, { words, text }) {
   if (kind === "counted" && /^\d{1,4}$/.test(value)) return String(Number(value) + 1);
-  if (kind === "opened") return text.opened;
-  if (kind === "mask" && !Object.hasOwn(words, value)) return text.painted;
-  return Object.hasOwn(words, value) ? words[value] : value;
+  if (kind === "opened") return value === "false" ? text.closed : text.opened;
+  const word = part => words[`${key}=${part.replace(/\W/g, "_")}`], known = value.split(",").map(word);
+  if (kind === "mask" && !known[0]) return text.painted;
+  return known.every(Boolean) ? known.join(text.comma) : value === "mean" ? text.mean : value;
 }
 
 /** What the link holds: [what it is called, its value in words], each name once, in the order of the page. */
 export function held(link, header) {
-  const { names } = header, found = new Map([[header.text.page, [header.page]]]);
+  const { names, text } = header, found = [];
   for (const [name, value] of new URL(link).searchParams) {
     if (OURS.includes(name) || value === "") continue;
-    const known = Object.hasOwn(names, name) ? names[name] : names[name.replace(/^[^.]*(?=\.)/, "")];
-    const [label, kind] = known ?? [name, ""], said = read(value, kind, header);
-    found.set(label, [...new Set([...found.get(label) ?? [], said])]);
+    const [key, label, kind] = called(name, names) ?? [name, name, ""];
+    found.push({ at: Object.keys(names).indexOf(key), label, said: read(key, kind, value, header) });
   }
-  return [...found].map(([label, values]) => [label, values.join(header.text.comma)]);
+  found.sort((one, other) => (one.at < 0) - (other.at < 0) || one.at - other.at);
+  const told = new Map([[text.page, [header.page]]]);
+  for (const { label, said } of found) told.set(label, [...new Set([...told.get(label) ?? [], said])]);
+  return [...told].map(([label, said]) => [label, said.join(text.comma)]);
 }
 
 export const inWords = parts => parts.map(([label, value]) => [label, cut(value)]);

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 LABELS: tuple[str, ...] = (
     "share", "title", "link", "as_text", "copy", "copied", "by_hand", "close", "language", "holds", "leaves_out", "page",
-    "opened", "painted", "no_text", "long", "too_long", "comma",
+    "opened", "closed", "mean", "painted", "no_text", "long", "too_long", "comma",
 )  # fmt: skip
 
 Kind = Literal["as it is", "counted", "word", "opened", "mask"]
@@ -24,16 +24,26 @@ class Name(NamedTuple):
 
 
 def pack(
-    names: Mapping[str, Name], words: Mapping[str, str], left: Sequence[str], *, page: str, language: str, text: Mapping[str, str]
+    names: Mapping[str, Name],
+    words: Mapping[str, str],
+    left: Sequence[str],
+    *,
+    place: Mapping[str, str],
+    page: str,
+    language: str,
+    text: Mapping[str, str],
 ) -> bytes:
-    """UTF-8 JSON. `names` are by parameter; one that begins with a dot is of all parameters that end so ("table.cell").
+    """UTF-8 JSON. `names` are by parameter; one that begins with a dot is of all parameters that end so ("table.cell"), one that
+    ends with a star of all that begin so. `words` are what values are called, by "parameter=value".
 
-    `left` are sentences, `page` and `language` are called so on the screen, `text` has a sentence for every name in `LABELS`.
+    `left` are sentences, `place` are parameters that the link gets where the address lacks them, `page` and `language` are called
+    so on the screen, `text` has a sentence for every name in `LABELS`.
     """
     message = {
         "names": {name: list(called) for name, called in names.items()},
         "words": dict(words),
         "left": list(left),
+        "place": dict(place),
         "page": page,
         "language": language,
         "text": {label: text[label] for label in LABELS},

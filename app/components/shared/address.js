@@ -5,6 +5,9 @@ export function replaceAddress(link) {
   if (link !== location.href) history.replaceState(history.state, "", link);
 }
 
+/** Whether the address is a link that somebody was sent: what this tab remembers is then not what the sender saw. */
+export const isShared = () => new URLSearchParams(location.search).has("shared");
+
 /**
  * Calls `write` whenever the server wrote the URL of this page: it does not know what was chosen here since, and puts back what
  * was before. Returns a function that ends it.

@@ -26,13 +26,13 @@ def leave_presenting() -> None:
 
 
 def slide(count: int) -> int:
-    """The slide that the URL asks for, from 1 to `count`: the nearest to a number that no slide has, else the first."""
+    """The slide that the URL asks for, from 1 to `count`: the nearest to a number that no slide has; of a text the first."""
     written = st.query_params.get("slide", "").strip()
     if written == LAST:
         return count
-    digits = written.removeprefix("-")
-    asked = int(written) if digits.isascii() and digits.isdigit() and len(digits) < 7 else 1
-    return max(1, min(count, asked))
+    if not (written.isascii() and written.isdigit()):
+        return 1
+    return max(1, min(count, int(written[:9])))
 
 
 def presented(slide: int | str = 1) -> dict[str, str]:

@@ -37,7 +37,7 @@ def tell(finding: session.Finding) -> None:
         f"views/{finding.page}.py",
         label=text("findings.open", page=text(f"{finding.page}.title"), model=finding.model),
         icon=":material/visibility:",
-        query_params=finding.parameters(session.current().language),
+        query_params={**finding.parameters(session.current().language), **session.presented()},
     )
 
 

@@ -1,6 +1,7 @@
 """Presenter mode: every page slide by slide, one part at a time and nothing around it; the way over the ends and back."""
 
 from collections.abc import Mapping
+from html import unescape
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ def test_every_page_is_shown_part_by_part(open_app: OpenApp, page: str) -> None:
         assert found["count"] == first["count"]
         headings = [element.value for element in app.html if "<h1" in element.value]
         assert len(headings) == 1
-        assert titles[-1] in headings[0]
+        assert titles[-1] in unescape(headings[0])
         assert not app.sidebar.children
         assert not app.title  # the frame's own
         assert 'class="atlas-contents"' not in said(app)
@@ -60,9 +61,9 @@ def test_every_page_is_shown_part_by_part(open_app: OpenApp, page: str) -> None:
 def test_a_slide_that_no_page_has_becomes_the_nearest(open_app: OpenApp) -> None:
     app = open_slide(open_app, "heads", "last")
     count = bar(app)["count"]
-    for asked, slide in {"-1": 1, "0": 1, "999": count, "9" * 40: 1, "two": 1, "": 1, "²": 1, "2": 2, "last": count}.items():
+    for asked, slide in {"-1": 1, "0": 1, "999": count, "9" * 40: count, "two": 1, "": 1, "²": 1, "2": 2, "last": count}.items():
         assert to(app, asked)["slide"] == slide
-        assert app.query_params["slide"] == [str(slide)]
+        assert app.query_params["slide"] == str(slide)
 
 
 def test_stepping_over_an_end_leads_to_the_page_beside(open_app: OpenApp) -> None:
@@ -70,6 +71,7 @@ def test_stepping_over_an_end_leads_to_the_page_beside(open_app: OpenApp) -> Non
     app.session_state[presenter.TURN] = "next"
     app.run()
     assert (bar(app)["page"], bar(app)["slide"]) == (text.text("masks.title"), 1)
+    app.switch_page("views/masks.py")  # AppTest itself would go on at Heads
     app.session_state[presenter.TURN] = "previous"
     app.run()
     found = bar(app)
@@ -80,7 +82,7 @@ def test_stepping_over_an_end_leads_to_the_page_beside(open_app: OpenApp) -> Non
 def test_the_button_opens_the_page_and_leaving_returns_to_it_as_it_was(open_app: OpenApp) -> None:
     app = open_app("masks", model="en-fr", lang="zh", text=SENTENCE, layer="1", scope="head")
     app.button(key="present_button").click().run()
-    assert app.query_params["present"] == ["1"]
+    assert app.query_params["present"] == "1"
     text.use("zh")
     assert bar(app)["page"] == text.text("masks.title")
     to(app, 2)
@@ -91,8 +93,8 @@ def test_the_button_opens_the_page_and_leaving_returns_to_it_as_it_was(open_app:
     app.run()
     assert app.title[0].value == text.text("masks.title")
     assert app.sidebar.children
-    assert app.query_params["layer"] == ["0"]
-    assert app.query_params["scope"] == ["head"]
+    assert app.query_params["layer"] == "0"
+    assert app.query_params["scope"] == "head"
 
 
 def test_what_cannot_be_shown_is_said_on_the_slide(open_app: OpenApp) -> None:

@@ -1,7 +1,7 @@
 """Numbers as an NPZ file, with the tokens and a caption: every attention weight of a trace, or what another page draws from."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,6 +21,12 @@ def npz(trace: Trace, caption: Mapping[str, str]) -> bytes:
     arrays["log_probabilities"] = np.array(trace.log_probabilities, dtype=np.float64)
     arrays["axes"] = np.array(["head", "query", "key"], dtype=np.str_)
     return packed(arrays, trace, caption)
+
+
+def recorded(trace: Trace, parts: Sequence[str], caption: Mapping[str, str]) -> bytes:
+    """Every recorded tensor whose path holds one of these parts, as in the model and without the axis of the batch."""
+    kept = {path: found.tensor[0].float().cpu().numpy() for path, found in trace.items() if any(part in path for part in parts)}
+    return packed(kept, trace, caption)
 
 
 def packed(arrays: Mapping[str, np.ndarray], trace: Trace, caption: Mapping[str, str]) -> bytes:

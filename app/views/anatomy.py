@@ -95,6 +95,7 @@ class Anatomy:
     shapes: Sequence[Shape] = ()
     what_if: Block | None = None
     code: Sequence[Callable[..., Any] | type] = ()
+    numbers: Export | None = None  # of a page without an NPZ button, for its pack
     pictured: bool = True  # whether there is anything to take away
 
 
@@ -265,10 +266,8 @@ def _export(name: str, export: Export) -> None:
 
 
 def _take_away(page: Anatomy) -> None:
-    if page.export:
-        take_away.bar(page.name, page.export.content, html.plain(page.export.note))
-    else:
-        take_away.bar(page.name, None, "")
+    numbers = page.export or page.numbers
+    take_away.bar(page.name, numbers.content if numbers else None, html.plain(numbers.note) if numbers else "")
 
 
 def _formulas(formulas: Sequence[Formula]) -> None:

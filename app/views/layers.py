@@ -4,10 +4,11 @@ import streamlit as st
 
 from app import session
 from app.charts import layers as charts
+from app.charts.archive import recorded
 from app.charts.formulas import aligned
 from app.text import text
-from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream, toy_variants
-from app.views.anatomy import Anatomy, Formula, Section, Shape, open_page, tell
+from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream, picture, toy_variants
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.layers_place import Spot, choose, linked_choice, spot, station_name
 from model.analysis import altered_layers, normalisation
 from model.config import paper_base
@@ -24,6 +25,11 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "layers",
         lambda: stage(selection, atlas, trace, where),
+        export=Export(
+            f"{selection.model}-layers.npz",
+            lambda: recorded(trace, (".residual.", ".feed_forward."), picture.caption(selection, trace)),
+            "layers.export_note",
+        ),
         sections=(
             Section("layers.add_norm", lambda: layers_norm.add_and_norm(selection, atlas, trace, where)),
             Section("layers.hand", lambda: layers_norm.hand(selection, atlas, trace, where)),

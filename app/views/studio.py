@@ -14,8 +14,9 @@ from app.views import (
     studio_preview,
     studio_work,
 )
-from app.views.anatomy import Anatomy, Formula, Section
+from app.views.anatomy import Anatomy, Export, Formula, Section
 from model.alignment import confidence, corpus, metrics
+from model.translator import Translator
 
 _MODEL = "studio_model_before"
 
@@ -31,6 +32,8 @@ def described() -> Anatomy:
         lambda: stage(found),
         sections=sections(found) if found is not None and found.results else (),
         formulas=formulas(found) if found is not None and found.results else (),
+        numbers=numbers(found) if found is not None and found.results else None,
+        pictured=found is not None and bool(found.results),
         code=(confidence.scores, metrics.Counts, corpus.align),
     )
 
@@ -53,6 +56,15 @@ def sections(found: session.Study) -> tuple[Section, ...]:
         Section("studio.heads_title", lambda: studio_heads.show(found)),
         Section("studio.out_title", lambda: studio_out.show(found)),
     )
+
+
+def numbers(found: session.Study) -> Export | None:
+    """The weights of the pair that is open."""
+    index = studio_list.opened(found)
+    atlas = session.load(found.made_by[0])
+    if found.results[index].problem is not None or not isinstance(atlas, Translator):
+        return None
+    return Export("", lambda: session.matrices_file(found, atlas, [index]), "studio_out.matrices")
 
 
 def formulas(found: session.Study) -> tuple[Formula, ...]:

@@ -7,12 +7,13 @@ import streamlit as st
 
 from app import session
 from app.charts import embeddings as equations
+from app.charts.archive import recorded
 from app.components.bars import Series, bars
 from app.components.bars import pack as pack_bars
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
 from app.views import html, lexicon, linked, picture, token_cards
-from app.views.anatomy import Anatomy, Formula, Section, Shape, open_page, tell
+from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from model.analysis import embeddings
 from model.analysis.vocabulary import Side, entry, visible
 from model.config import paper_base
@@ -32,6 +33,11 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "tokens",
         lambda: stage(selection, atlas, trace, side),
+        export=Export(
+            f"{selection.model}-tokens.npz",
+            lambda: recorded(trace, ("source.", "target."), picture.caption(selection, trace)),
+            "tokens.export_note",
+        ),
         sections=(
             Section("tokens.norms" if adds(atlas) else "tokens.norms_plain", lambda: norms(selection, trace, side)),
             Section("tokens.cut", lambda: lexicon.cut(selection, atlas, trace, side)),

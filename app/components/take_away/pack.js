@@ -27,7 +27,7 @@ export async function packOf(pictures, { header, numbers, address }) {
   if (numbers) {
     files.push({ name: "numbers.npz", bytes: numbers });
     told.push("", "numbers.npz", header.numbers);
-  }
+  } else told.push("", text.no_numbers);
   const written = new TextEncoder().encode(`${told.join("\n")}\n`);
   return zipOf([{ name: "caption.txt", bytes: written }, ...files]);
 }

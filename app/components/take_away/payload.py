@@ -12,6 +12,7 @@ from model.page.document import CONTENTS, LIMIT
 
 LABELS: tuple[str, ...] = (
     "name", "pack", "pack_hint", "page", "page_hint", "working", "saved", "failed", "nothing", "too_large", "reopen",
+    "no_numbers",
 )  # fmt: skip
 
 

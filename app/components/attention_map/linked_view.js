@@ -24,7 +24,7 @@ export class LinkedView {
     this.table = new TableTwin(text);
     this.controls = element("div", { class: "controls" });
     this.sentence = element("p", { class: "sentence", "data-testid": "sentence" });
-    this.note = element("p", { class: "note", "data-testid": "note" });
+    this.note = element("p", { class: "note aside", "data-testid": "note" });
     this.loading = element("p", { class: "loading", role: "status", "data-testid": "loading" }, app.offline ? text.left_out : text.loading);
     this.taken = new Taken(app, () => ({ opened: this.opened, picture: this.picture }));
     this.steps = element("div", { class: "steps-scroll", tabindex: "0", role: "group", "aria-label": text.steps, "data-testid": "steps" });
@@ -33,7 +33,7 @@ export class LinkedView {
     this.pair = element("div", { class: "pair linked" }, element("div", { class: "flow" }, this.text.frame, this.sentence, app.live, unpin), this.matrix.node);
     this.body = element("div", {}, this.pair, this.note, this.path, this.table.details, this.taken.node);
     this.node = element("div", {}, element("section", { class: "card", "data-testid": "opened" }, this.controls, this.loading, this.body),
-      element("section", { class: "card" }, element("h3", {}, text.steps), this.steps));
+      element("section", { class: "card aside" }, element("h3", {}, text.steps), this.steps));
   }
 
   render() {

@@ -1,52 +1,16 @@
-"""Ten short true stories about attention in the shipped models: each function measures what its story tells.
-
-A story names a sentence and a head; its function returns the numbers and words of the text and a small picture, or None where
-this model does not do what the story says. Nothing is stored: whoever trains the models anew reads other numbers. Weights say
-what a row reads from, never why a word was chosen.
-"""
+"""Stories of what heads read: maps, masks, positions."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis import ablation, lens, masking, rotary
+from model.analysis import masking, rotary
 from model.analysis.ablation import Head
-from model.tokenizer import Token
+from model.analysis.findings.told import Cell, Picture, Told, weighed, weight_map, weights_of
 from model.trace import Trace
 from model.training import tasks
-from model.translator import Atlas, Translation
-
-Value = str | int | float
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a picture: what stands in it, and a share between 0 and 1 that colours it."""
-
-    written: Value
-    share: float
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A small table: labels of its rows and columns, and its cells. `named`: the rows are named by sentences of the page."""
-
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: tuple[tuple[Cell, ...], ...]
-    named: bool = False
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a story tells: the values of its text by name, and its picture."""
-
-    values: Mapping[str, Value]
-    picture: Picture
+from model.translator import Atlas
 
 
 def crossing(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
@@ -54,7 +18,7 @@ def crossing(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
 
     `first` and `second` are produced one after the other; `first_reads` stands behind `second_reads` in the source.
     """
-    weights = _weights(trace, head)
+    weights = weights_of(trace, head)
     best = weights.argmax(dim=-1).tolist()
     row = next((at for at in range(len(best) - 1) if best[at] > best[at + 1]), None)
     if row is None:
@@ -69,7 +33,7 @@ def crossing(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
             "second_reads": trace.source[best[row + 1]].label,
             "second_weight": float(weights[row + 1, best[row + 1]]),
         },
-        _map(weights, trace.produced, trace.source),
+        weight_map(weights, trace.produced, trace.source),
     )
 
 
@@ -79,7 +43,7 @@ def renamed(atlas: Atlas, trace: Trace, head: Head, read_head: int) -> Told | No
     Which source token belongs to a word is asked of another head of the same layer, `read_head`, at the row that reads the
     word. `word` is the last one before the full stop.
     """
-    weights, other = _weights(trace, head), _weights(trace, Head(head.attention, head.layer, read_head))
+    weights, other = weights_of(trace, head), weights_of(trace, Head(head.attention, head.layer, read_head))
     best, right = weights.argmax(dim=-1).tolist(), other.argmax(dim=-1).tolist()
     words = range(len(trace.produced) - 1)  # row r produces the word that row r + 1 reads
     at = len(words) - 2
@@ -99,13 +63,13 @@ def renamed(atlas: Atlas, trace: Trace, head: Head, read_head: int) -> Told | No
             "read_reads": trace.source[best[at + 1]].label,
             "read_weight": float(weights[at + 1, best[at + 1]]),
         },
-        _map(weights, trace.target, trace.source),
+        weight_map(weights, trace.target, trace.source),
     )
 
 
 def full_stops(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
     """Where the rows that read the first and the second full stop look: from the second stop back to the first."""
-    weights = _weights(trace, head)
+    weights = weights_of(trace, head)
     stops = [at for at, token in enumerate(trace.target) if token.text == "."]
     if len(stops) < 2 or int(weights[stops[1]].argmax()) != stops[0]:
         return None
@@ -121,7 +85,7 @@ def full_stops(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
             "weight": float(weights[second, first]),
             "even": 1 / (second + 1),
         },
-        _map(weights[[first, second], : second + 1], [read[first], read[second]], read),
+        weight_map(weights[[first, second], : second + 1], [read[first], read[second]], read),
     )
 
 
@@ -131,7 +95,7 @@ def resting(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
     `weight` is the mean over the rows after the first, `even` what even weights would give; the lengths are those of the value
     vectors, of `<s>` and the shortest of the others.
     """
-    weights = _weights(trace, head)
+    weights = weights_of(trace, head)
     lengths = trace[f"{head.path}.value"].tensor[0, head.head].norm(dim=-1)
     rows = range(1, len(trace.target))
     even = sum(1 / (row + 1) for row in rows) / max(1, len(rows))
@@ -147,7 +111,7 @@ def resting(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
             "length": float(lengths[0]),
             "shortest": float(lengths[1:].min()),
         },
-        _map(weights, trace.target, trace.target),
+        weight_map(weights, trace.target, trace.target),
     )
 
 
@@ -172,7 +136,7 @@ def leaking(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
         Picture(
             ("wrong", "right"),
             tuple(token.label for token in trace.target),
-            (tuple(map(_weight, wrong.tolist())), tuple(map(_weight, right.tolist()))),
+            (tuple(map(weighed, wrong.tolist())), tuple(map(weighed, right.tolist()))),
             named=True,
         ),
     )
@@ -183,7 +147,7 @@ def turning(atlas: Atlas, trace: Trace, head: Head, far: int = 100) -> Told | No
 
     Query and key are the pair of words with the head's largest weight; `moved` is the score one place further apart.
     """
-    row, column = rotary.telling_pair(_weights(trace, head), trace.source)
+    row, column = rotary.telling_pair(weights_of(trace, head), trace.source)
     vectors = rotary.head_vectors(atlas, trace, head.attention, head.layer, head.head)
     steps = torch.arange(6.0)
 
@@ -207,108 +171,13 @@ def turning(atlas: Atlas, trace: Trace, head: Head, far: int = 100) -> Told | No
             "difference": max(abs(score - both[0]) for score in (*both, distant)),
             "moved": one[1],
             "least": low,
-            "weight": float(_weights(trace, head)[row, column]),
+            "weight": float(weights_of(trace, head)[row, column]),
         },
         Picture(
             ("both", "one"),
             tuple(f"+{step}" for step in range(len(steps))),
             tuple(tuple(Cell(score, (score - low) / (high - low)) for score in scored) for scored in (both, one)),
             named=True,
-        ),
-    )
-
-
-def searching(atlas: Atlas, trace: Trace, head: Head, size: int = 4) -> Told | None:
-    """Greedy beside a beam: where they part, what each token is worth there, and the whole outputs.
-
-    `greedy_token` is the likelier at the parting; `times` says how many times likelier the beam's whole output is.
-    """
-    greedy, best = (atlas.write(trace.source_text, beam) for beam in (1, size))
-    pairs = enumerate(zip(greedy.produced, best.produced, strict=False))
-    at = next((at for at, (one, other) in pairs if one.id != other.id), None)
-    if at is None or best.score <= greedy.score:
-        return None
-    return Told(
-        {
-            "greedy": greedy.text,
-            "greedy_score": greedy.score,
-            "greedy_token": greedy.produced[at].label,
-            "greedy_share": math.exp(greedy.log_probabilities[at]),
-            "beam": best.text,
-            "size": size,
-            "beam_score": best.score,
-            "beam_token": best.produced[at].label,
-            "beam_share": math.exp(best.log_probabilities[at]),
-            "times": math.exp(best.score - greedy.score),
-        },
-        _outputs(greedy, best),
-    )
-
-
-def silenced(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
-    """Every head off, one at a time; then all of the layer of `head`; then all of the same attention: what is written then."""
-    heads = ablation.every_head(trace)
-    alone = [ablation.rewritten(atlas, trace, (one,), "zero") for one in heads]
-    groups = {
-        "layer": tuple(one for one in heads if (one.attention, one.layer) == (head.attention, head.layer)),
-        "all": tuple(one for one in heads if one.attention == head.attention),
-    }
-    written = {name: ablation.rewritten(atlas, trace, group, "zero") for name, group in groups.items()}
-    effects = {name: ablation.switch_off(atlas, trace, group, "zero") for name, group in groups.items()}
-    unchanged = sum(one == trace.target_text for one in alone)
-    if unchanged < len(heads) or written["layer"] == trace.target_text:
-        return None
-    shares = (trace.log_probabilities, *(effect.log_probabilities for effect in effects.values()))
-    return Told(
-        {
-            "translation": trace.target_text,
-            "heads": len(heads),
-            "unchanged": unchanged,
-            "layer_heads": len(groups["layer"]),
-            "all_heads": len(groups["all"]),
-            **written,
-            "loss": effects["layer"].before,
-            "layer_loss": effects["layer"].after,
-        },
-        Picture(
-            ("none", "layer", "all"),
-            tuple(token.label for token in trace.produced),
-            tuple(tuple(_weight(math.exp(value)) for value in row) for row in shares),
-            named=True,
-        ),
-    )
-
-
-def deciding(atlas: Atlas, trace: Trace, head: Head, word: int) -> Told | None:
-    """The logit lens at one row, after every decoder layer; `word` is the row.
-
-    Before the first layer the row would repeat the token that it reads, `reads`; `echoes` counts the rows that would.
-    """
-    readings = lens.after_layers(atlas, trace)
-    if word >= len(trace.produced):
-        return None
-    first, before, last = readings[0].words, readings[-2].words[word], readings[-1].words[word]
-    if before[2] or not last[2] or first[word][0] != trace.target[word].label:
-        return None
-    echoes = sum(said == token.label for (said, _, _), token in zip(first, trace.target, strict=True))
-    return Told(
-        {
-            "translation": trace.target_text,
-            "reads": trace.target[word].label,
-            "echo": first[word][0],
-            "echo_share": first[word][1],
-            "echoes": echoes,
-            "rows": len(first),
-            "before": before[0],
-            "before_share": before[1],
-            "word": last[0],
-            "share": last[1],
-            "layers": len(readings) - 1,
-        },
-        Picture(
-            tuple(str(reading.layer) for reading in readings),
-            tuple(token.label for token in trace.produced),
-            tuple(tuple(Cell(said, share) for said, share, _ in reading.words) for reading in readings),
         ),
     )
 
@@ -321,13 +190,13 @@ def untaught(atlas: Atlas, trace: Trace, head: Head, pairs: int = 30) -> Told | 
     found = total = 0
     chance = 0.0
     for pair in tasks.TASKS["toy"].distinct(pairs, 0, "held out"):
-        best = _weights(atlas.trace(pair.source, pair.target), head).argmax(dim=-1).tolist()
+        best = weights_of(atlas.trace(pair.source, pair.target), head).argmax(dim=-1).tolist()
         found += sum(best[target] == source for source, target in pair.links)
         total += len(pair.links)
         chance += len(pair.links) / (len(pair.source.split()) + 1)
     known = tasks.written_pair("toy", trace.source_text)
     links = known.links if known else frozenset()
-    best = _weights(trace, head).argmax(dim=-1).tolist()
+    best = weights_of(trace, head).argmax(dim=-1).tolist()
     if not links or found <= chance:
         return None
     return Told(
@@ -341,37 +210,5 @@ def untaught(atlas: Atlas, trace: Trace, head: Head, pairs: int = 30) -> Told | 
             "share": found / total,
             "even": chance / total,
         },
-        _map(_weights(trace, head), trace.produced, trace.source),
-    )
-
-
-def _weights(trace: Trace, head: Head) -> Float[Tensor, "query key"]:
-    return trace[f"{head.path}.weights"].tensor[0, head.head]
-
-
-def _weight(value: float) -> Cell:
-    return Cell(value, value)
-
-
-def _map(weights: Float[Tensor, "query key"], rows: Sequence[Token], columns: Sequence[Token]) -> Picture:
-    return Picture(
-        tuple(token.label for token in rows),
-        tuple(token.label for token in columns),
-        tuple(tuple(map(_weight, row)) for row in weights.tolist()),
-    )
-
-
-def _outputs(*outputs: Translation) -> Picture:
-    """A row for each output: its tokens, coloured by their probability."""
-    longest = max(len(output.produced) for output in outputs)
-    return Picture(
-        tuple(output.text for output in outputs),
-        tuple(str(step + 1) for step in range(longest)),
-        tuple(
-            tuple(
-                Cell(token.label, math.exp(value)) for token, value in zip(output.produced, output.log_probabilities, strict=True)
-            )
-            + (Cell("", 0.0),) * (longest - len(output.produced))
-            for output in outputs
-        ),
+        weight_map(weights_of(trace, head), trace.produced, trace.source),
     )

@@ -18,8 +18,9 @@ _OPENED = "training_opened"
 UNDER_WAY = ("waiting", "running", "stopping")
 
 
+@st.fragment
 def show() -> None:
-    """Draw the section: controls, and below them the visitor's training, if there is one."""
+    """Draw the section: controls, and below them the visitor's training, if there is one. The rest of the page hears of none."""
     session.begin_run()
     if not session.trainings_at_once():
         html.notice("info", "rates.no_training")

@@ -16,8 +16,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from app.session.profile import Profile
-from app.session.rates import Bucket
+from app.bucket import Bucket
+from app.profile import Profile
 from app.text import LANGUAGES, filled, sentences
 
 LOCAL = ("127.0.0.1", "::1", "localhost")

@@ -8,7 +8,9 @@ import contextlib
 import gc
 import hashlib
 import hmac
+import importlib
 import math
+import pkgutil
 import secrets
 import sys
 from collections.abc import AsyncIterator
@@ -25,33 +27,58 @@ from streamlit.runtime import memory_media_file_storage
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from app.delivery import Compressed
+from app.guard import Guard
 from app.headers import SecurityHeaders, broken
+from app.opening import Opening, Waiting
+from app.profile import ProfileError, profile
 
 try:
-    from app.guard import Guard
-    from app.session.profile import profile
-except ValueError as error:  # of the profile: app.session takes its limits from there
-    if type(error).__name__ != "ProfileError":
-        raise
+    profile()
+except ProfileError as error:
     sys.exit(f"Attention Atlas does not start. {error}")
+
+opening = Opening()
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[dict[str, object]]:
-    """Import what is heavy, load every model, translate once with each; then keep all that out of garbage collection.
+    """Answer at once and warm up meanwhile: a browser fetches its scripts while models are loaded, and pages wait for these."""
+    opening.begin(warm_up)
+    later = [asyncio.create_task(work) for work in (opening.then(finish, AFTER), collect_now_and_then())]
+    yield {}
+    for task in later:
+        task.cancel()
+
+
+AFTER = 3.0  # seconds in which the first visitor has their page before the rest is made
+
+
+def warm_up() -> None:
+    """Import what is heavy and load every model; then keep all that out of garbage collection.
 
     Frozen objects are not looked at again, and what the caches hold later is looked at now and then instead of after every run
     of a page: that keeps thirty visitors quick (docs/decisions). The models are loaded by the pages' own loader, so that the
     first visitor gets them.
     """
-    from app import session
+    gc.disable()  # to collect while modules grow would make the start longer, and find nothing
+    try:
+        from app import session
 
-    session.warm_up()
-    gc.collect()
-    gc.freeze()
-    collecting = asyncio.create_task(collect_now_and_then())
-    yield {}
-    collecting.cancel()
+        session.warm_up()
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def finish() -> None:
+    """What a second visitor finds ready: a translation with every model, and the modules of all pages."""
+    from app import session, views
+    from app.views import anatomy
+
+    session.warm_up_further()
+    for module in pkgutil.iter_modules(views.__path__):
+        if module.name not in anatomy.ORDER:  # pages are scripts, run by Streamlit
+            importlib.import_module(f"{views.__name__}.{module.name}")
 
 
 COLLECT = 15.0  # seconds; a collection takes some 0.1 s when the caches are full, and everybody waits for it
@@ -104,7 +131,7 @@ guard = Middleware(
 app = st.App(
     Path(__file__).with_name("main.py"),
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders), guard, Middleware(Compressed)],
+    middleware=[Middleware(SecurityHeaders), guard, Middleware(Waiting, opening=opening), Middleware(Compressed)],
     exception_handlers={Exception: broken},
     on_script_error=told,
 )

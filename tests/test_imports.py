@@ -40,11 +40,14 @@ LADDER = (
 # app/: each part, and what it may use besides its own folder. "model" means anything in model/.
 APP = {
     "main": {"session", "text", "views"},
-    "server": {"session", "charts", "delivery", "guard", "headers", "views"},  # views: what a visitor is told of an error
-    "guard": {"session", "text"},
+    "server": {"session", "delivery", "guard", "headers", "opening", "profile", "views"},  # views: to tell of an error
+    "guard": {"bucket", "profile", "text"},
     "headers": set(),
     "delivery": set(),
-    "session": {"model", "text"},  # text: begin_run() sets the language
+    "opening": set(),
+    "profile": set(),
+    "bucket": set(),
+    "session": {"model", "text", "profile", "bucket"},  # text: begin_run() sets the language
     "text": set(),
     "views": {"session", "text", "charts", "components", "model"},
     "charts": {"model.trace"},

@@ -25,7 +25,7 @@ from app.session.presenting import LAST, leave_presenting, present, presented, p
 from app.session.rates import allowed, in_fragment, put_off, waiting
 from app.session.selection import BEAMS, Selection, begin_run, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
-from app.session.start import warm_up
+from app.session.start import warm_up, warm_up_further
 from app.session.studio import (
     begin_study,
     cancel_alignment,
@@ -226,6 +226,7 @@ __all__ = [
     "version",
     "waiting",
     "warm_up",
+    "warm_up_further",
     "weights_digest",
     "writes_on",
     "wrote",

@@ -4,9 +4,9 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.profile import profile
 from app.session.common_words import may_be
 from app.session.loading import known_words, languages, reader, reads, unknown
-from app.session.profile import profile
 from model.alignment import words
 from model.translator import Atlas
 

@@ -1,4 +1,4 @@
-"""What a server does before its first visitor."""
+"""What a server does before its first visitor, and a moment later."""
 
 import torch
 
@@ -11,11 +11,16 @@ from app.session.unsure import doubts
 
 
 def warm_up() -> None:
-    """What a server does before its first visitor: load every model and translate once with each.
+    """Before the first visitor: load every model.
 
     A damaged model does not stop the server; its page says what is wrong with it.
     """
     torch.set_num_threads(1)  # many visitors share the processors: one thread each is the fastest for all
+    loaded(models())
+
+
+def warm_up_further() -> None:
+    """Once the first visitor may come: translate with every model the sentence that it is opened with."""
     for name in loaded(models()):
         trace(name, first_example(name) or "?")
         doubts(Selection(texts.DEFAULT_LANGUAGE, name, first_example(name) or "?"))

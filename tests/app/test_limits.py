@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app import session, text
-from app.session import limits, profile, rates
-from app.session.profile import ProfileError, Rate
+from app import profile, session, text
+from app.profile import ProfileError, Rate
+from app.session import limits, rates
 from tests.app.conftest import OpenApp
 
 OPEN = tomllib.loads((profile.FOLDER / "open.toml").read_text("utf-8"))

@@ -57,5 +57,6 @@ def test_warm_up_without_any_model_is_no_error(tmp_path: Path, monkeypatch: pyte
 
 def test_warm_up_leaves_the_models_in_the_cache_of_the_pages() -> None:
     session.warm_up()
+    session.warm_up_further()
     assert session.load("en-fr") is session.load("en-fr")
     assert session.trace("en-fr", session.first_example("en-fr")) is session.trace("en-fr", session.first_example("en-fr"))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 VARIABLE = "ATLAS_PROFILE"
 DEFAULT = "open"
-FOLDER = Path(__file__).resolve().parents[2] / "profiles"
+FOLDER = Path(__file__).resolve().parents[1] / "profiles"
 
 ALLOWED = {
     "max_tokens": range(1, 501),

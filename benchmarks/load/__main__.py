@@ -15,7 +15,9 @@ from pathlib import Path
 import streamlit
 import torch
 
+from app.views.anatomy import ORDER
 from benchmarks.load.crowd import Crowd, Result
+from benchmarks.load.each import each, table
 from benchmarks.load.server import Server, serve
 from benchmarks.load.soak import soak
 from benchmarks.load.table import HEADER, lines, slowest
@@ -33,13 +35,13 @@ def main() -> None:
     )
     parser.add_argument("--pages", nargs="+", default=None, help="only these pages")
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="hold one crowd for so long and print every minute")
+    parser.add_argument("--each", metavar="MODEL", help="instead: what each control of each page costs, one visitor alone")
     parser.add_argument("--address", help="of a server that runs already, as http://127.0.0.1:8501 (else one is started)")
-    parser.add_argument("--pid", type=int, help="its process, for memory and processor time")
     parser.add_argument("--slowest", type=int, default=12, help="how many of the slowest actions are listed (%(default)s)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.address:
-            run(options, Server(options.address.rstrip("/"), options.pid))
+            run(options, Server.at(options.address))
         else:
             log = Path(folder) / "server.log"
             with serve(log) as server:
@@ -56,6 +58,9 @@ def run(options: argparse.Namespace, server: Server) -> None:
     )
     if options.soak:
         asyncio.run(soak(server, options.people[0] if options.people else 30, options.soak, options.every))
+        return
+    if options.each:
+        print("\n".join(table(asyncio.run(each(server, options.each, options.pages or ORDER)))))
         return
     print(HEADER, flush=True)
     results: list[Result] = []

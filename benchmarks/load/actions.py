@@ -1,9 +1,11 @@
 """What a visitor does next: the mix that the goals are for, with the widgets that the page has at this moment.
 
-Of a hundred actions eighty use a control, fifteen bring something new, five go to another page. On the pages about a sentence
+Of a hundred actions eighty use a control (or open a part of a page, which then measures what is in it: told apart in the table),
+fifteen bring something new, five go to another page. On the pages about a sentence
 something new is a sentence that nobody has typed before; in the studio it is a sample that is opened, or a pair.
 """
 
+import asyncio
 import random
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +17,7 @@ from benchmarks.load.sentences import sentence
 from benchmarks.load.visitor import Run, Visitor
 from benchmarks.load.widgets import Widget
 
-Kind = Literal["arrival", "control", "new", "page"]
+Kind = Literal["arrival", "control", "part", "new", "page"]
 CONTROLS, NEW = 0.80, 0.15  # the rest goes to another page
 STUDIO = "studio"
 # Not a control on a cached trace: another model, another text, a run of many seconds, the language of the whole page.
@@ -63,13 +65,15 @@ class Mix:
 
     async def _control(self, visitor: Visitor) -> Done:
         self._look_around(visitor)
-        found = self._found(visitor)
+        found = self.found(visitor)
         if not found:  # a page whose pictures need no server: look at it again
             return Done("control", _said(visitor), "rerun", await visitor.again())
         widget, state = self.chance.choice(found)
-        return Done("control", _said(visitor), widget.key, await visitor.set(widget, state))
+        opens = widget.kind == "expandable" and state.bool_value  # what is in it is measured now, the first time
+        return Done("part" if opens else "control", _said(visitor), widget.key, await visitor.set(widget, state))
 
-    def _found(self, visitor: Visitor) -> list[tuple[Widget, WidgetState]]:
+    def found(self, visitor: Visitor) -> list[tuple[Widget, WidgetState]]:
+        """The controls that the page has, each with something else that it may be set to."""
         found = []
         for widget in visitor.widgets.values():
             if widget.key in OTHER or widget.around:
@@ -102,6 +106,8 @@ class Mix:
         if samples and (pairs is None or (something_new and self.chance.random() < 0.3)):
             chosen = self.chance.choice(samples)
             return Done("new", STUDIO, "sample opened", await visitor.set(chosen, widgets.pressed(chosen)))
+        if begin := visitor.named("studio_start"):
+            return Done("new", STUDIO, "alignment begun", await visitor.set(begin, widgets.pressed(begin)))
         if pairs is None:
             return await self._control(visitor)
         if something_new:
@@ -111,6 +117,17 @@ class Mix:
             asked = widgets.told(pairs, "ask", {"sort": self.chance.choice(SORTS)})
             return Done("control", STUDIO, "sorted", await visitor.set(pairs, asked))
         return await self._control(visitor)
+
+
+async def align(visitor: Visitor) -> None:
+    """Open a sample of the studio and let it be aligned to its end."""
+    sample = next(one for one in visitor.widgets.values() if one.key.startswith("studio_sample_"))
+    await visitor.set(sample, widgets.pressed(sample))
+    begin = visitor.named("studio_start")
+    assert begin is not None
+    await visitor.set(begin, widgets.pressed(begin))
+    while visitor.named("studio_cancel") or not visitor.named("studio_pairs"):
+        await asyncio.sleep(0.2)
 
 
 def name_of(page: str) -> str:

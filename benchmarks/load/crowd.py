@@ -14,7 +14,7 @@ from benchmarks.load import widgets
 from benchmarks.load.actions import Done, Mix, name_of
 from benchmarks.load.sentences import MODELS
 from benchmarks.load.server import Server, Usage
-from benchmarks.load.visitor import VisitError, Visitor
+from benchmarks.load.visitor import PATIENCE, VisitError, Visitor
 
 ARRIVAL = 0.25  # seconds between two who arrive
 ALONE = 0.25  # seconds between actions of somebody who is alone: nobody else is there to be waited for
@@ -53,7 +53,8 @@ class Crowd:
                 group.create_task(self._visit(number))
             if self.training:
                 group.create_task(self._train())
-            while self.arrived < self.people:
+            latest = time.perf_counter() + PATIENCE + self.people
+            while self.arrived < self.people and time.perf_counter() < latest:
                 await asyncio.sleep(0.1)
             begun, start = await self.usage(), time.perf_counter()
             arrivals, self.done = self.done, []

@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
 START = 180.0  # seconds that a server may take until it is healthy
@@ -34,6 +35,17 @@ class Server:
 
     address: str
     pid: int | None = None
+
+    @classmethod
+    def at(cls, address: str) -> "Server":
+        """One that runs already; its process is found by the port that it was given, if it runs here."""
+        port = str(urlsplit(address).port)
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (folder / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+                if "app/server.py" in words and (port in words or f"--server.port={port}" in words):
+                    return cls(address.rstrip("/"), int(folder.name))
+        return cls(address.rstrip("/"))
 
     def usage(self) -> Usage:
         counts = counters(self.address)

@@ -9,6 +9,7 @@ from benchmarks.load.crowd import Result
 
 NAMES: dict[Kind, str] = {
     "control": "a control on a cached trace",
+    "part": "opening a part to be measured",
     "new": "a new sentence",
     "page": "another page",
     "arrival": "arriving by a link",

@@ -5,8 +5,9 @@ Streamlit and the web server have limits of their own (docs/security.md lists th
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape
 from urllib.parse import urlsplit
 
@@ -23,9 +24,10 @@ from app.text import LANGUAGES, filled, sentences
 LOCAL = ("127.0.0.1", "::1", "localhost")
 STREAM = "/_stcore/stream"
 # Of what a browser may tell the server, what the pages need. Not among them: emptying the caches of all visitors, asking for
-# the state of the source code, stopping the server.
+# the state of the source code, writing files beside the app, stopping the server.
 HEARD = ("rerun_script", "stop_script", "app_heartbeat", "backend_operation_request", "file_urls_request")
-MESSAGES = 600  # of one connection a minute, at most as many at once; what comes faster waits
+OPERATIONS = ("deferred_file",)  # a file that is made when it is asked for
+MESSAGES, FILES = 600, 60  # of one connection a minute, at most as many at once; what comes faster waits
 LONGEST_ADDRESS = 65_536  # characters: no browser comes here by a longer one, see docs/security.md
 
 logger = logging.getLogger(__name__)
@@ -105,7 +107,7 @@ class Connection:
     def __init__(self, receive: Receive, send: Send, longest: int) -> None:
         self._receive, self._send, self.longest = receive, send, longest
         self.closed = False
-        self.messages = Bucket(MESSAGES)
+        self.messages, self.files = Bucket(MESSAGES), Bucket(FILES)
 
     async def send(self, message: Message) -> None:
         if not self.closed:
@@ -117,11 +119,11 @@ class Connection:
             message = await self._receive()
             if message["type"] != "websocket.receive":
                 return message
-            if wait := self.messages.wait(time.monotonic()):
-                await asyncio.sleep(wait)
-            self.messages.take()
+            await _paced(self.messages)
             code = judged(message.get("bytes"), self.longest)
-            if code == HEAR:
+            if code == MAKE_FILE:
+                await _paced(self.files)
+            if code in (HEAR, MAKE_FILE):
                 return message
             if code != PASS_OVER:
                 await self._send({"type": "websocket.close", "code": code})
@@ -129,12 +131,18 @@ class Connection:
                 return {"type": "websocket.disconnect", "code": code}
 
 
-HEAR, PASS_OVER = 0, 1
+async def _paced(bucket: Bucket) -> None:
+    if wait := bucket.wait(time.monotonic()):
+        await asyncio.sleep(wait)
+    bucket.take()
+
+
+HEAR, PASS_OVER, MAKE_FILE = 0, 1, 2
 NOT_BINARY, NOT_OURS, TOO_BIG = 1003, 1002, 1009  # how a websocket is closed
 
 
 def judged(data: bytes | None, longest: int) -> int:
-    """What to do with a message: HEAR, PASS_OVER, or the code to close with."""
+    """What to do with a message: HEAR, PASS_OVER, MAKE_FILE (and hear), or the code to close with."""
     if data is None:
         return NOT_BINARY
     if len(data) > longest:
@@ -146,7 +154,19 @@ def judged(data: bytes | None, longest: int) -> int:
         return NOT_OURS
     if len(message.rerun_script.query_string) > LONGEST_ADDRESS:
         return TOO_BIG
-    return HEAR if message.WhichOneof("type") in HEARD else PASS_OVER
+    if not all(map(math.isfinite, _numbers(message))):
+        return NOT_OURS
+    kind = message.WhichOneof("type")
+    if kind == "backend_operation_request":
+        return MAKE_FILE if message.backend_operation_request.WhichOneof("payload") in OPERATIONS else PASS_OVER
+    return HEAR if kind in HEARD else PASS_OVER
+
+
+def _numbers(message: BackMsg) -> Iterator[float]:
+    """The numbers that boxes and sliders hold; what is none is sent by no page of ours."""
+    for state in message.rerun_script.widget_states.widgets:
+        yield state.double_value
+        yield from state.double_array_value.data
 
 
 def page_of(key: str, status: int, **values: object) -> Response:

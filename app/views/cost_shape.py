@@ -189,7 +189,7 @@ def _box(fields: Fields, name: str) -> None:
     label = text(f"cost.field_{name}_alone") if one_sequence else text(f"cost.field_{name}")
 
     def put() -> None:
-        found = st.session_state[name]
+        found = st.session_state.get(name)  # none where another preset was chosen in the same moment
         linked.write(name, None if found is None or found == default else str(found))
 
     st.number_input(label, min_value=allowed[0], max_value=allowed[-1], step=1, key=name, on_change=put, width=150)

@@ -115,8 +115,8 @@ def _choose_head(atlas: Atlas, shown: picture.Head) -> None:
         options.insert(0, shown)
 
     def look() -> None:
-        chosen: picture.Head = st.session_state[HEAD]
-        if chosen.head is not None:
+        chosen = st.session_state[HEAD]
+        if isinstance(chosen, picture.Head) and chosen.head is not None:  # anything may be sent
             session.move(atlas, attention=chosen.attention, layer=chosen.layer, head=chosen.head)
 
     st.session_state[HEAD] = shown

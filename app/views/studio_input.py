@@ -141,7 +141,7 @@ def _take_files(box: str) -> None:
 
 
 def _take_text(*names: str) -> None:
-    written = [st.session_state[PASTE], st.session_state[PASTE_TARGET]]
+    written = [st.session_state.get(box, "") for box in (PASTE, PASTE_TARGET)]
     files = [session.File(name, box.encode("utf-8", "replace")) for name, box in zip(names, written, strict=True) if box.strip()]
     if files:
         found = session.study()

@@ -36,8 +36,8 @@ def long_link() -> None:
 
 
 def broken(error: Exception) -> bool:
-    """Tell of an error that nobody foresaw, in the visitor's language; its traceback stands in the log above its number."""
+    """Tell of an error that nobody foresaw, in the visitor's language; its traceback stands in the log below its number."""
     number = secrets.token_hex(3)
-    logger.error("the error above was told to its visitor as number %s", number)
+    logger.error("told to a visitor as number %s", number, exc_info=error)
     html.notice("error", "rates.broken", number=html.Ours(number))
     return True

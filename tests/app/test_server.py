@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 import model.checkpoint
 import model.translator
-from app import headers, session
+from app import headers, session, text
 
 
 def test_headers() -> None:
@@ -60,3 +61,31 @@ def test_warm_up_leaves_the_models_in_the_cache_of_the_pages() -> None:
     session.warm_up_further()
     assert session.load("en-fr") is session.load("en-fr")
     assert session.trace("en-fr", session.first_example("en-fr")) is session.trace("en-fr", session.first_example("en-fr"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_fault_in_a_page_is_told_in_the_visitors_language_and_logged(
+    language: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The way that Streamlit goes with an exception of a page: the log has its traceback, the page a sentence and a number."""
+
+    def page(language: str) -> None:
+        from streamlit.error_util import handle_user_script_exception
+
+        from app import server, text
+
+        text.use(language)
+        try:
+            raise RuntimeError("secret of the machine: /srv/atlas")
+        except RuntimeError as error:
+            handle_user_script_exception(error, server.told)
+
+    found = AppTest.from_function(page, kwargs={"language": language}).run(timeout=30)
+    text.use(language)
+    (said,) = [one.body for one in found.get("html")]
+    assert not found.exception
+    assert "/srv/atlas" not in said
+    assert text.text("rates.broken", number="").partition("  ")[0][:20] in said
+    number = re.findall(r"\b[0-9a-f]{6}\b", said)[0]
+    assert f"number {number}" in caplog.text
+    assert any(record.exc_info and "/srv/atlas" in str(record.exc_info[1]) for record in caplog.records)

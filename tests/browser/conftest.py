@@ -1,4 +1,4 @@
-"""One server and one browser for the whole run; each test visits in a tab of its own.
+"""One server (of tests/conftest.py) and one browser for the whole run; each test visits in a tab of its own.
 
     def test_something(open_page):
         page = open_page("heads", lang="zh", width=390, dark=True, text="I love you.")
@@ -8,7 +8,6 @@ anything. A test that expects such a thing clears `visits[-1].problems` after it
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -30,21 +29,6 @@ class OpenPage(Protocol):
         lang: str = "en",
         **parameters: object,
     ) -> Page: ...
-
-
-@pytest.fixture(scope="session")
-def server_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("server") / "server.log"
-
-
-@pytest.fixture(scope="session")
-def server(server_log: Path) -> Iterator[str]:
-    """The address of the running app. An exception anywhere in the server fails the run at its end."""
-    with application.serve(server_log) as address:
-        yield address
-    log = server_log.read_text(errors="replace")
-    if "Traceback" in log:
-        pytest.fail(f"the server logged an exception:\n{log[-6000:]}", pytrace=False)
 
 
 @pytest.fixture(scope="session")

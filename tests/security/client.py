@@ -82,15 +82,17 @@ class Visitor:
     def __init__(self, address: str, **options: Any) -> None:
         netloc = urlsplit(address).netloc
         chosen = {"origin": f"http://{netloc}", "subprotocols": ["streamlit"], "max_size": None, "compression": None} | options
-        self.socket: ClientConnection = connect(f"ws://{netloc}/_stcore/stream", open_timeout=PATIENCE, **chosen)
+        self._connecting = connect(f"ws://{netloc}/_stcore/stream", open_timeout=PATIENCE, **chosen)
+        self.socket: ClientConnection
         self.session, self.page_hash = "", ""
         self.states: dict[str, WidgetState] = {}
 
     def __enter__(self) -> "Visitor":
+        self.socket = self._connecting.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
+    def __exit__(self, *error: Any) -> None:
+        self._connecting.__exit__(*error)
 
     def run(self, query: str = "", page: str = "", *states: WidgetState, **more: Any) -> Told:
         """Open a page by its address, with these widgets touched, and wait until it is drawn."""
@@ -124,6 +126,18 @@ class Visitor:
                 if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     continue
                 return told
+
+    def address_of_file(self, file_id: str, session: str = "") -> str:
+        """Ask for a file that is made when it is asked for; empty where the server has none for us. `session`: as another one."""
+        asked = BackMsg()
+        asked.backend_operation_request.session_id = session or self.session
+        asked.backend_operation_request.request_id = file_id
+        asked.backend_operation_request.deferred_file.file_id = file_id
+        self.send(asked.SerializeToString())
+        message = ForwardMsg()
+        while message.WhichOneof("type") != "backend_operation_response":
+            message.ParseFromString(self.socket.recv(PATIENCE, decode=False))
+        return message.backend_operation_response.deferred_file.url
 
     def closed_with(self) -> int:
         """The code that the server closes with, after whatever it still says."""

@@ -1,7 +1,10 @@
 """A small table whose cells are coloured by a share: a map of weights, tokens by their probability."""
 
+from app.text import text
 from app.views import html
 from model.analysis.findings import Cell, Picture
+
+NOTHING = 0.005  # what two decimals show as 0.00 stands back
 
 
 def table(picture: Picture, name: str) -> str:
@@ -9,10 +12,10 @@ def table(picture: Picture, name: str) -> str:
     head = "".join(f'<th scope="col">{html.literal(column)}</th>' for column in picture.columns)
     rows = zip(picture.rows, picture.cells, strict=True)
     body = "".join(f"<tr>{_label(picture, row, name)}{''.join(map(_cell, cells))}</tr>" for row, cells in rows)
-    caption = html.sentence(f"{name}.picture")
+    caption = html.literal(html.Ours(text(f"{name}.picture")))
     return (
-        '<div class="atlas-scroll" tabindex="0" role="region" aria-label="table"><table class="atlas-table little">'
-        f"<caption>{caption}</caption><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<p class="atlas-little">{caption}</p><div class="atlas-scroll" tabindex="0" role="region" aria-label="{caption}">'
+        f'<table class="atlas-table little"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
@@ -22,4 +25,5 @@ def _label(picture: Picture, row: str, name: str) -> str:
 
 def _cell(cell: Cell) -> str:
     written = html.number(cell.written) if isinstance(cell.written, float) else html.literal(cell.written)
-    return f'<td style="--share:{cell.share:.3f}">{written}</td>'
+    nothing = " class=nothing" if cell.share < NOTHING else ""
+    return f'<td style="--share:{cell.share:.3f}"{nothing}>{written}</td>'

@@ -18,8 +18,8 @@ from tests.browser import application
 from tests.browser.attention import type_sentence
 
 SIZE = (1120, 700)
-SHOWN = 900  # pixels that the picture is wide
-SENTENCE = "I have a black cat."
+SHOWN = 960  # pixels that the picture is wide
+BEFORE, SENTENCE = "Thank you.", "I have a black cat."
 ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))  # a pointer: a browser without a screen draws none
 MOST = 1_500_000  # bytes
 
@@ -54,7 +54,7 @@ class Film:
     def save(self, file: Path) -> None:
         """An animated WebP that goes round."""
         first, *rest = self.frames
-        first.save(file, save_all=True, append_images=rest, duration=self.times, loop=0, quality=60, method=4)
+        first.save(file, save_all=True, append_images=rest, duration=self.times, loop=0, quality=72, method=4)
 
 
 def tour(page: Page, film: Film) -> None:
@@ -103,14 +103,14 @@ def attention(page: Page, film: Film) -> None:
     application.settle(page)
     stage = page.locator(".st-key-stage").get_by_test_id("matrices")
     forward = stage.get_by_test_id("next")
-    stage.scroll_into_view_if_needed()
+    stage.evaluate("element => element.scrollIntoView()")
     page.wait_for_timeout(400)
     film.take(1200)
     film.move(forward, 300)
-    for _ in range(4):
+    for _ in range(8):  # as far as the weighted sum
         forward.click()
         page.wait_for_timeout(250)
-        film.take(1300)
+        film.take(1000)
 
 
 def main() -> None:
@@ -123,7 +123,7 @@ def main() -> None:
         application.launch() as browser,
     ):
         visit = application.Visit(browser, address, width=SIZE[0], height=SIZE[1])
-        page = visit.open(lang="en", model="en-fr", text=SENTENCE)
+        page = visit.open(lang="en", model="en-fr", text=BEFORE)
         film = Film(page)
         tour(page, film)
         visit.close()

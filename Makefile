@@ -15,7 +15,7 @@ INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 PYTHON_BASE ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(shell \
 	$(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
-.PHONY: help run dev test test-cluster check format lint types screenshots tour benchmarks train clean
+.PHONY: help run dev test audit test-cluster check format lint types screenshots tour benchmarks train clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -30,6 +30,11 @@ dev: $(VENV)/app.stamp ## the app for those who change it: reloads on save, show
 test: $(VENV)/dev.stamp ## all tests, those in a real Chromium too (TESTS=tests/browser for some)
 	@$(PYTHON) -m tests.browser.chromium --install
 	$(PYTHON) -m pytest -n 2 --ignore=tests/cluster $(TESTS)
+
+audit: ## ask the PyPI advisory database about every pinned package (needs the internet)
+	@$(PYTHON_BASE) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	$(VENV)/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock -r requirements-torch.lock
 
 test-cluster: $(VENV)/dev.stamp ## two processes behind the nginx of deploy/, really run (needs nginx, and says how to get it)
 	@$(PYTHON) -m tests.cluster.cluster

@@ -41,7 +41,9 @@ class Visitor:
     address: str
     cookies: dict[str, str] = field(default_factory=dict)
     session: str = ""
+    page: str = ""
     query: str = ""  # of the address bar
+    file: str = ""  # the number of the file that was brought last
     elements: dict[str, Any] = field(default_factory=dict)  # what is drawn, by the kind and the end of the widget's id
     socket: ClientConnection | None = None
     _opened: ExitStack = field(default_factory=ExitStack)
@@ -93,7 +95,8 @@ class Visitor:
 
     def come(self, page: str = "", **parameters: str) -> "Visitor":
         """Open a page by its address, as a browser: the page, whether the server is well, the websocket, the first run."""
-        self.page, self.query = page, urlencode(parameters)
+        self.leave()
+        self.session, self.page, self.query = "", page, urlencode(parameters)
         assert self.ask(f"/{page}?{self.query}").status == 200
         return self.connect()
 
@@ -159,15 +162,19 @@ class Visitor:
         self.run(state)
         return answer
 
-    def download(self, key: str) -> Answer:
-        """Click a button that saves a file; the file is made only then."""
+    def download(self) -> Answer:
+        """Click the first button of the page that saves a file; most files are made only then."""
+        button = next(drawn for kind, drawn in self.elements.items() if kind.startswith("download_button "))
+        if not button.deferred_file_id:
+            return self.ask(button.url)
         message = BackMsg()
         request = message.backend_operation_request
         request.request_id, request.session_id = str(uuid4()), self.session
-        request.deferred_file.file_id = self.elements[f"download_button {key}"].deferred_file_id
+        request.deferred_file.file_id = button.deferred_file_id
         self.send(message)
         while not (said := self.take()).HasField("backend_operation_response"):
             pass
+        assert not said.backend_operation_response.error_msg, said
         return self.ask(said.backend_operation_response.deferred_file.url)
 
     def lost(self) -> bool:

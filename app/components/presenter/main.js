@@ -5,7 +5,7 @@ import { Fit } from "./fit.js";
 import { mount } from "./mount.js";
 import { boxOpen, early, late } from "./pressed.js";
 
-const WAIT = 5000; // ms in which the page is drawn again after leaving
+const WAIT = 5000, TURNING = 1000; // ms in which the page is drawn again after leaving; in which another page comes
 
 class Presenter {
   constructor(root) {
@@ -25,8 +25,8 @@ class Presenter {
     const before = this.header;
     this.message = message;
     this.header = JSON.parse(message);
-    const { page, slide, kind } = this.header, turned = before?.page !== page || before?.slide !== slide;
-    if (this.wanted !== undefined && this.wanted !== slide && before?.page === page) return; // an answer to an earlier step
+    const { page, slide, kind, count } = this.header, turned = before?.page !== page || before?.slide !== slide;
+    if (this.wanted !== slide && this.wanted <= count && before?.page === page) return; // an answer to an earlier step
     this.wanted = undefined;
     tell(this.made, this.header, slide);
     if (!turned) return;
@@ -67,7 +67,10 @@ class Presenter {
     this.send("to", { slide });
   }
 
+  /** To the page beside, once for two quick presses: the second would go through all of that page. */
   turn(page) {
+    if (Date.now() - this.turned < TURNING) return;
+    this.turned = Date.now();
     this.send("to", { page });
   }
 

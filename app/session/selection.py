@@ -5,12 +5,14 @@ visitor changed it (a link, the back button), the session wins otherwise and is 
 all parameters. Parameters that are not ours (layer, head ... belong to the component in the browser) are left as they are.
 """
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import text as texts
 from app.session.address import put, settle
@@ -24,7 +26,7 @@ MAX_LINK = 4_000  # characters of a sentence that still stands in the URL; what 
 BEAMS = (1, 4)
 ESCAPED = 12  # characters that one may become in an address: four bytes of three
 
-_SELECTION, _WRITTEN, _LONG = "atlas_selection", "atlas_written", "atlas_long_link"
+_SELECTION, _WRITTEN, _LONG, _RUN = "atlas_selection", "atlas_written", "atlas_long_link", "atlas_run"
 _PARAMETERS = ("lang", "model", "text", "target", "beam")
 
 
@@ -52,7 +54,13 @@ class Selection:
 
 
 def begin_run() -> Selection:
-    """Set the language and return the selection; the first call of every page and every fragment."""
+    """Set the language and return the selection; the first call of every page and every fragment.
+
+    A run of a whole page calls it for each of its fragments too: what it found stands until the run is over.
+    """
+    if (run := _run()) is not None and st.session_state.get(_RUN) == run:
+        return current()
+    st.session_state[_RUN] = run
     _drop_long_link()
     url = {name: st.query_params[name] for name in _PARAMETERS if name in st.query_params}
     selection: Selection | None = st.session_state.get(_SELECTION)
@@ -68,6 +76,12 @@ def begin_run() -> Selection:
     if in_fragment() and waiting():
         st.rerun()  # the whole page, which then says so
     return selection
+
+
+def _run() -> "weakref.ref[object] | None":
+    """What is the same as long as a run lasts."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else weakref.ref(context.parallel_coordinator)
 
 
 def _drop_long_link() -> None:

@@ -1,4 +1,5 @@
 // The component: keeps what the reader chose, draws a view again when something changed, and cleans up.
+import { csvOfAll } from "./csv.js";
 import { Drawn, mount } from "./mount.js";
 import { describe, detailName } from "./opened.js";
 import { decode } from "./payload.js";
@@ -15,7 +16,6 @@ class AttentionMap extends Drawn {
   constructor(root) {
     super(root);
     this.details = new Map();
-    this.overlay = new Set();
     this.asked = null;
     this.tooltip = element("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
     this.onKey = event => this.escape(event);
@@ -26,8 +26,8 @@ class AttentionMap extends Drawn {
     this.send = setStateValue;
     this.tell = setTriggerValue;
     const payload = decode(data);
-    if (payload.detail) this.keep(payload.detail);
-    this.receive(payload, payload.header.digest === this.payload?.header.digest, Boolean(payload.detail));
+    payload.details.forEach(detail => this.keep(detail));
+    this.receive(payload, payload.header.digest === this.payload?.header.digest, payload.details.length > 0);
   }
 
   /** New data: the choices stay, what was pointed at goes with the old tokens. */
@@ -47,10 +47,19 @@ class AttentionMap extends Drawn {
 
   write() { writeState(this.payload.header, this.state); }
 
-  /** All maps at once, and the opened head. */
+  /** All maps at once, and the opened head; where none is open, the numbers of all. */
   async files() {
     const { overview, taken, focusable } = this.view, parts = [overview?.taken, focusable && taken].filter(Boolean);
-    return Promise.all(parts.flatMap(part => part.kinds.map(kind => part.file(kind))));
+    const made = await Promise.all(parts.flatMap(part => part.kinds.map(kind => part.file(kind))));
+    if (focusable || !overview) return made;
+    const { name, caption } = made[0], blob = csvOfAll(this, overview.shown, caption);
+    return blob ? [...made, { blob, name: name.replace(/png$/, "csv"), caption }] : made;
+  }
+
+  /** What a saved page draws from: the maps, and of those that are pooled every head that was opened here. */
+  get saved() {
+    const { header, bytes } = this.payload, opened = [...this.details.values()].filter(detail => detail.trace === header.trace);
+    return new Blob([bytes, ...opened.map(detail => detail.bytes)]);
   }
 
   keep(detail) {
@@ -90,17 +99,20 @@ class AttentionMap extends Drawn {
     if (this.state.head !== "mean") this.state.head = Math.min(this.state.head ?? 0, attention.heads - 1);
   }
 
+  /** The heads that are drawn over the opened one. */
+  get overlay() { return new Set((this.state.over ?? "").split(",").filter(Boolean).map(Number)); }
+
   overlayHead(head) {
-    if (!this.overlay.delete(head)) this.overlay.add(head);
-    this.render();
+    const heads = this.overlay;
+    if (!heads.delete(head)) heads.add(head);
+    this.set({ over: [...heads].join(",") || null });
   }
 
   /** Back to the first view: nothing marked, nothing laid over, the head that the page opens with. */
   reset() {
     const { header, attentions } = this.payload, first = firstState(header, attentions);
     this.pin = this.hover = null;
-    this.overlay.clear();
-    this.set({ layer: first.layer, head: first.head });
+    this.set({ layer: first.layer, head: first.head, over: null });
     this.root.querySelector('.map[tabindex="0"]')?.focus({ preventScroll: true });
   }
 

@@ -23,10 +23,10 @@ export function decode(data) {
   });
   const details = [];
   for (let at = first.end; at < bytes.length; at = details.at(-1).end) details.push(decodeDetail(bytes, at));
-  return { header: first.header, attentions, details, detail: details[0] ?? null };
+  return { header: first.header, attentions, details, bytes: bytes.subarray(0, first.end) };
 }
 
 function decodeDetail(bytes, start) {
   const { header, raw, end } = block(bytes, start), size = header.queries * header.keys, at = bytes.byteOffset + raw;
-  return { ...header, end, values: new Float32Array(bytes.buffer, at, size), masked: new Uint8Array(bytes.buffer, at + 4 * size, size) };
+  return { ...header, end, bytes: bytes.subarray(start, end), values: new Float32Array(bytes.buffer, at, size), masked: new Uint8Array(bytes.buffer, at + 4 * size, size) };
 }

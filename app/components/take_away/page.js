@@ -12,7 +12,7 @@ async function squeezed(bytes) {
 /** `frame` is the file with `place` where its contents belong: JSON in which no sign can end the element around it. */
 export async function pageOf(pictures, { header, frame, address }) {
   const { title, language, notes, place } = header;
-  const drawn = await Promise.all(pictures.map(async picture => ({ component: picture.root.dataset.testid.replaceAll("-", "_"), data: await squeezed(picture.bytes) })));
+  const drawn = await Promise.all(pictures.map(async picture => ({ component: picture.root.dataset.testid.replaceAll("-", "_"), data: await squeezed(picture.saved ?? picture.bytes) })));
   const contents = JSON.stringify({ language, title, notes, address, pictures: drawn }).replaceAll("<", "\\u003c");
   return new Blob([frame.replace(place, () => contents)], { type: "text/html;charset=utf-8" });
 }

@@ -31,7 +31,8 @@ def tell(finding: session.Finding) -> None:
         return
     values = {name: shown(value) for name, value in told.values.items()}
     html.prose(f"findings.{finding.name}.story", **values)
-    st.html(little_table.table(told.picture, f"findings.{finding.name}"))
+    names = {row: text(f"findings.{finding.name}.row_{row}") for row in told.picture.rows if told.picture.named}
+    st.html(little_table.table(told.picture, text(f"findings.{finding.name}.picture"), names))
     html.prose(f"findings.{finding.name}.look", kind="quiet", **values)
     st.page_link(
         f"views/{finding.page}.py",

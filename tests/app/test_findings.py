@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from app import session, text
 from app.session import Finding
 from app.views import html
+from model.analysis import ablation
 from model.analysis.findings import Value
 from model.page.attention import unpack
 from model.trace import Trace
@@ -220,6 +221,7 @@ def test_no_single_head_is_needed_and_the_last_layer_is() -> None:
     assert values["heads"] == len(alone) == 36
     same = [torch.equal(without(one).argmax(dim=-1), produced) for one in alone]  # then greedy writes the same
     assert values["unchanged"] == sum(same) == 36
+    assert ablation.rewritten(atlas, trace, (ablation.Head("decoder.cross_attention", 1, 0),), "zero") == trace.target_text
     last = [(cross[-1], head) for head in range(config.num_heads)]
     scores = without(*last)
     assert values["layer_heads"] == len(last) == 4

@@ -2,10 +2,12 @@
 
 import math
 
+import torch
+
 from model.analysis import ablation, lens
 from model.analysis.ablation import Head
 from model.analysis.findings.told import Cell, Picture, Told, weighed
-from model.trace import Trace
+from model.trace import Trace, tracing
 from model.translator import Atlas, Translation
 
 
@@ -39,14 +41,13 @@ def searching(atlas: Atlas, trace: Trace, head: Head, size: int = 4) -> Told | N
 def silenced(atlas: Atlas, trace: Trace, head: Head) -> Told | None:
     """Every head off, one at a time; then all of the layer of `head`; then all of the same attention: what is written then."""
     heads = ablation.every_head(trace)
-    alone = [ablation.rewritten(atlas, trace, (one,), "zero") for one in heads]
     groups = {
         "layer": tuple(one for one in heads if (one.attention, one.layer) == (head.attention, head.layer)),
         "all": tuple(one for one in heads if one.attention == head.attention),
     }
     written = {name: ablation.rewritten(atlas, trace, group, "zero") for name, group in groups.items()}
     effects = {name: ablation.switch_off(atlas, trace, group, "zero") for name, group in groups.items()}
-    unchanged = sum(one == trace.target_text for one in alone)
+    unchanged = sum(_still_written(atlas, trace, one) for one in heads)
     if unchanged < len(heads) or written["layer"] == trace.target_text:
         return None
     shares = (trace.log_probabilities, *(effect.log_probabilities for effect in effects.values()))
@@ -118,3 +119,11 @@ def _outputs(*outputs: Translation) -> Picture:
             for output in outputs
         ),
     )
+
+
+def _still_written(atlas: Atlas, trace: Trace, head: Head) -> bool:
+    """Whether greed writes the same with this head off: whether each row's likeliest token, given those before, is the same."""
+    edits = ablation.edits(trace, (head,), "zero")
+    with torch.inference_mode(), tracing(edits=edits, only=frozenset()):
+        likeliest = atlas.forced(*ablation.inputs(atlas, trace))[0].argmax(dim=-1)
+    return likeliest.tolist() == [token.id for token in trace.produced]

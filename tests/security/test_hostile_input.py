@@ -53,11 +53,11 @@ def visitor(server: str) -> Iterator[Visitor]:
         yield found
 
 
-@pytest.mark.parametrize("page", ORDER)
+@pytest.mark.parametrize("page", [name for name in ORDER if name != "findings"])  # which measures its own ten sentences
 def test_no_parameter_of_an_address_is_interpreted(visitor: Visitor, page: str) -> None:
     """Every parameter of every page at once, each page with other values at the same place."""
     values = cycle(ODD[ORDER.index(page) % len(ODD) :] + ODD[: ORDER.index(page) % len(ODD)])
-    asked = dict(zip(PARAMETERS, values, strict=False)) | {"lang": "en", "text": TYPED[ORDER.index(page) % len(TYPED)]}
+    asked = dict(zip(PARAMETERS, values, strict=False)) | {"lang": "en", "text": " ".join(TYPED)}
     told = visitor.run(urlencode(asked), page)
     assert not told.marked_up(*TYPED)
     assert not told.broken

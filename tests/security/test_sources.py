@@ -1,6 +1,7 @@
 """What the sources do not contain: ways to run what a file or a visitor brings."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,11 @@ HARMLESS_OF_XML = {
     "quoteattr",
 }  # the standard library expands entities; defusedxml does not
 NEVER_CALLED = {"eval", "exec", "compile", "os.system", "os.popen", "st.markdown", "st.write", "st.components.v1.html"}
+
+
+SUSPECT = re.compile(
+    r"pickle|dill|shelve|marshal|joblib|yaml|xml|eval\(|exec\(|compile\(|os\.(system|popen)|st\.(markdown|write)|load\(|shell=|html=|v1"
+)
 
 
 def faults(tree: ast.AST) -> Iterator[str]:
@@ -39,7 +45,8 @@ def faults(tree: ast.AST) -> Iterator[str]:
 
 
 def test_nothing_that_is_read_is_run() -> None:
-    found = [f"{path.relative_to(ROOT)}: {fault}" for path in SOURCES for fault in faults(ast.parse(path.read_text("utf-8")))]
+    suspects = {path: source for path in SOURCES if SUSPECT.search(source := path.read_text("utf-8"))}
+    found = [f"{path.relative_to(ROOT)}: {fault}" for path, source in suspects.items() for fault in faults(ast.parse(source))]
     assert not found
 
 

@@ -55,7 +55,7 @@ def test_the_way_of_the_data_leads_through_every_page_on_a_phone_at_night_in_chi
 def test_headers_that_keep_a_visitor_safe(server: str) -> None:
     with urllib.request.urlopen(server, timeout=10) as answer:
         headers = answer.headers
-    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert "frame-ancestors" in headers["Content-Security-Policy"]
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] in ("same-origin", "no-referrer", "strict-origin-when-cross-origin")

@@ -1,5 +1,7 @@
 """What a server does before its first visitor, and a moment later."""
 
+import importlib
+
 import torch
 
 from app import text as texts
@@ -20,7 +22,12 @@ def warm_up() -> None:
 
 
 def warm_up_further() -> None:
-    """Once the first visitor may come: translate with every model the sentence that it is opened with."""
+    """Once the first visitor may come: translate with every model the sentence that it is opened with.
+
+    And import what PyTorch imports at the first optimizer: else some seconds in which everybody waits for whoever first opens
+    a part that trains a little.
+    """
     for name in loaded(models()):
         trace(name, first_example(name) or "?")
         doubts(Selection(texts.DEFAULT_LANGUAGE, name, first_example(name) or "?"))
+    importlib.import_module("torch._dynamo")

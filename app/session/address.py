@@ -1,39 +1,58 @@
 """Parameters of the URL that the server writes, while the browser may not know of it yet.
 
 Whoever clicks twice within a moment sends the second click with the URL as it was before the first, so what the first wrote would
-be lost. A callback therefore calls `settle` before it looks at the URL. (A run without a callback, as that of the back button, is
-taken at its word.)
+be lost. Every run and every callback therefore calls `settle` before it looks at the URL.
 """
 
 import time
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 SOON = 3.0  # seconds in which a browser has heard of a new URL
 _PUT = "atlas_put"
 
 
 class _Put(NamedTuple):
-    before: str | None
+    earlier: tuple[str | None, ...]  # what stood there in the last moments
     after: str | None
     at: float
+    page: str | None
 
 
 def put(name: str, value: str | None) -> None:
     """Write a parameter into the URL, or take it out."""
     kept: dict[str, _Put] = st.session_state.setdefault(_PUT, {})
     if (before := st.query_params.get(name)) != value:
-        kept[name] = _Put(before, value, time.monotonic())
+        last = kept.get(name)
+        earlier = last.earlier if last and _recent(last) else ()
+        kept[name] = _Put(tuple({*earlier, before} - {value}), value, time.monotonic(), _page())
     _write(name, value)
 
 
 def settle() -> None:
-    """Write once more what was written a moment ago, where the browser has sent what stood there before."""
+    """Write once more what was written a moment ago, where the browser has sent what stood there before.
+
+    An address in which one of these parameters has a third value was changed by the visitor, and is taken at its word.
+    """
     kept: dict[str, _Put] = st.session_state.get(_PUT, {})
-    for name, found in kept.items():
-        if time.monotonic() - found.at < SOON and st.query_params.get(name) == found.before:
+    recent = {name: found for name, found in kept.items() if _recent(found)}
+    if any(st.query_params.get(name) not in (*found.earlier, found.after) for name, found in recent.items()):
+        return
+    for name, found in recent.items():
+        if st.query_params.get(name) in found.earlier:
             _write(name, found.after)
+
+
+def _recent(found: _Put) -> bool:
+    return time.monotonic() - found.at < SOON and found.page == _page()
+
+
+def _page() -> str | None:
+    """The page of this run: going to another drops all parameters."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.page_script_hash if context else None
 
 
 def _write(name: str, value: str | None) -> None:

@@ -61,6 +61,7 @@ def begin_run() -> Selection:
     if (run := _run()) is not None and st.session_state.get(_RUN) == run:
         return current()
     st.session_state[_RUN] = run
+    settle()
     _drop_long_link()
     url = {name: st.query_params[name] for name in _PARAMETERS if name in st.query_params}
     selection: Selection | None = st.session_state.get(_SELECTION)

@@ -9,7 +9,7 @@ from app.charts import formulas
 from app.charts.archive import npz
 from app.components.matrices import matrices, pack
 from app.text import section, text
-from app.views import html, picture, rows
+from app.views import html, linked, picture, rows
 from app.views.anatomy import Anatomy, Export, Formula, Section, open_page, tell
 from app.views.attention_edit import edit_block
 from app.views.attention_questions import questions
@@ -91,7 +91,7 @@ def _choice(
 ) -> None:
     """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
     key = f"place_{name}"
-    st.session_state[key] = place[name]
+    linked.show(key, place[name])
 
     def change() -> None:
         session.move(atlas, **{name: st.session_state[key]})
@@ -102,7 +102,7 @@ def _choice(
         key=key,
         required=True,
         format_func=lambda option: names[option] if names else str(option + 1),
-        on_change=change,
+        on_change=linked.fresh(key, change),
     )
 
 

@@ -42,7 +42,7 @@ def looked(atlas: Atlas) -> session.Place:
 def _buttons(atlas: Atlas, prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
     """One coordinate; the widget shows what the link says, and changes it."""
     key = f"{prefix}_{name}"
-    st.session_state[key] = getattr(place, name)
+    linked.show(key, getattr(place, name))
 
     def change() -> None:
         session.settle()
@@ -50,7 +50,12 @@ def _buttons(atlas: Atlas, prefix: str, name: str, options: Sequence[str | int],
         session.put(LOOK, f"{chosen.attention}.{chosen.layer}.{chosen.head}")
 
     st.segmented_control(
-        text(f"attention_map.{name}"), options, key=key, required=True, format_func=option_name, on_change=change
+        text(f"attention_map.{name}"),
+        options,
+        key=key,
+        required=True,
+        format_func=option_name,
+        on_change=linked.fresh(key, change),
     )
 
 

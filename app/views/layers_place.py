@@ -61,7 +61,8 @@ def choose(atlas: Atlas, trace: Trace, where: Spot) -> None:
     stacks = tuple(dict.fromkeys(kind.partition(".")[0] for kind in session.attentions(atlas)))
     names = where.station.sublayers
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose_spot"):
-        st.session_state["spot_stack"], st.session_state["spot_layer"] = where.stack, where.station.layer
+        linked.show("spot_stack", where.stack)
+        linked.show("spot_layer", where.station.layer)
         _choice("stack", "spot_stack", stacks, [text(f"layers.stack_{stack}") for stack in stacks], lambda: _to_stack(atlas))
         _choice("layer", "spot_layer", range(layers), [str(layer + 1) for layer in range(layers)], lambda: _to_layer(atlas))
         _choice("sublayer", "sublayer", names, [sublayer_name(name) for name in names], lambda: _keep("sublayer"))
@@ -81,7 +82,7 @@ def _choice(name: str, key: str, options: Sequence[object], labels: Sequence[str
         key=key,
         required=True,
         format_func=dict(zip(options, labels, strict=True)).__getitem__,
-        on_change=change,
+        on_change=linked.fresh(key, change),
     )
 
 

@@ -4,6 +4,7 @@ The URL wins when it changed (the back button, a link into this session), the se
 into the URL by its callback, before anything asks here.
 """
 
+import time
 from collections.abc import Callable, Collection
 from typing import Any
 from zlib import crc32
@@ -13,6 +14,8 @@ import streamlit as st
 from app import session
 
 _SEEN = "linked_seen"  # what the URL said of each name when it was last asked or written here
+_SHOWN = "linked_shown"  # what each widget held before the server last changed it, and when
+SOON = 1.0  # seconds in which a browser has heard of a widget's new value
 
 
 def held(name: str) -> Any:
@@ -32,17 +35,46 @@ def write(name: str, value: str | None) -> None:
     st.session_state.setdefault(_SEEN, {})[name] = value
 
 
+def show(name: str, value: Any) -> None:
+    """Let the widget whose key is `name` hold this value; called right before the widget."""
+    _hold(name, st.session_state.get(name), value)
+
+
+def _hold(name: str, before: Any, value: Any) -> None:
+    if before not in (None, value):
+        st.session_state.setdefault(_SHOWN, {})[name] = (before, time.monotonic())
+    st.session_state[name] = value
+
+
+def fresh(name: str, change: Callable[[], None]) -> Callable[[], None]:
+    """`change` as the callback of the widget `name`, but not for a value that the server has just replaced.
+
+    A browser that has not heard of the new value sends the old one with a click on something else: nobody chose it.
+    """
+
+    def checked() -> None:
+        before, at = st.session_state.get(_SHOWN, {}).get(name, (None, -SOON))
+        if time.monotonic() - at > SOON or st.session_state[name] != before:
+            change()
+
+    return checked
+
+
 def chosen(name: str, allowed: Collection[str] | None, default: str | None) -> str | None:
-    """What the visitor chose with the widget whose key is `name`, else what the URL says, else the default.
+    """What the visitor chose with the widget whose key is `name`, else what the URL says, else the default, which may change.
 
     Call it right before the widget, which takes its value from there; what is not `allowed` (None: anything) becomes the
     default.
     """
+    held_before = st.session_state.get(name)
     before: str | None = held(name)
+    if before == st.session_state.get(f"{name}_default", default) != default and name not in st.query_params:
+        before = None  # nobody chose it
+    st.session_state[f"{name}_default"] = default
     found = st.query_params.get(name, default) if before is None else before
     if found is None or (allowed is not None and found not in allowed):
         found = default
-    st.session_state[name] = found
+    _hold(name, held_before, found)
     return found
 
 
@@ -51,6 +83,7 @@ def number(name: str, allowed: range, default: int) -> int:
 
     A visitor who chose the default has chosen nothing.
     """
+    held_before = st.session_state.get(name)
     before, found = st.session_state.get(f"{name}_default", default), held(name)
     if found is None:
         written = st.query_params.get(name, "")
@@ -58,7 +91,7 @@ def number(name: str, allowed: range, default: int) -> int:
     elif found == before:
         found = default
     st.session_state[f"{name}_default"] = default
-    st.session_state[name] = found if found in allowed else default
+    _hold(name, held_before, found if found in allowed else default)
     return int(st.session_state[name])
 
 
@@ -69,7 +102,7 @@ def remember(name: str, default: object) -> Callable[[], None]:
         found = st.session_state.get(name)  # none where another widget took it away in the same moment
         write(name, None if found in (None, "", default) else str(found))
 
-    return put
+    return fresh(name, put)
 
 
 def asked(label: str, name: str, *of: object) -> bool:

@@ -142,13 +142,13 @@ def choose(atlas: Atlas, place: session.Place) -> tuple[str, rows.Named]:
 def _coordinate(atlas: Atlas, place: session.Place, name: str, names: Mapping[Any, str]) -> None:
     """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
     key = f"masks_{name}"
-    st.session_state[key] = getattr(place, name)
+    linked.show(key, getattr(place, name))
 
     def change() -> None:
         session.move(atlas, **{name: st.session_state[key]})
 
     st.segmented_control(
-        text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=change,
+        text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=linked.fresh(key, change),
         format_func=names.__getitem__,
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from app.components.clocks import pack as pack_clocks
 from app.components.clocks.payload import OWN
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture, rotary_beside, rotary_changes, rotary_long
+from app.views import html, linked, picture, rotary_beside, rotary_changes, rotary_long
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from model.analysis import rotary
 from model.attention import MultiHeadAttention
@@ -136,14 +136,15 @@ def choose(atlas: Atlas, place: session.Place) -> None:
 def _coordinate(atlas: Atlas, place: session.Place, name: str, names: Mapping[Any, str]) -> None:
     """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
     key = f"rotary_{name}"
-    st.session_state[key] = getattr(place, name)
+    linked.show(key, getattr(place, name))
 
     def change() -> None:
         session.move(atlas, **{name: st.session_state[key]})
 
     st.segmented_control(
-        text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=change, format_func=names.__getitem__
-    )
+        text(f"attention_map.{name}"), list(names), key=key, required=True, on_change=linked.fresh(key, change),
+        format_func=names.__getitem__,
+    )  # fmt: skip
 
 
 # ----- angles, and the whole matrix of one position

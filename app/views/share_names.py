@@ -41,9 +41,9 @@ MAP = {
     "unit": _word("attention_map.unit", "attention_map.unit_*"),
     "special": _word("sharing.special", "sharing.special_*"),
     "scale": _word("attention_map.scale", "attention_map.scale_*"),
-    "pin": Called("sharing.pin"),
 }
-CELLS = {".step": Called("sharing.step"), ".cell": Called("sharing.cell")}
+DIFFERENCE = Called("matrices.show_difference", "opened")
+CELLS = {".step": Called("sharing.step"), ".cell": Called("sharing.cell"), ".difference": DIFFERENCE}
 POINTS = {".point": Called("sharing.point")}
 
 EVERYWHERE = {
@@ -71,6 +71,7 @@ PAGES: dict[str, dict[str, Called]] = {
         "without": _word("page.what_if", "tokens.what_if_*"),
         "step": Called("sharing.step"),
         "cell": Called("sharing.cell"),
+        "difference": DIFFERENCE,
         **CELLS,
         **POINTS,
     },
@@ -108,6 +109,7 @@ PAGES: dict[str, dict[str, Called]] = {
         "damage": _opened("rotary.damage_open"),
         "step": Called("sharing.step"),
         "cell": Called("sharing.cell"),
+        "difference": DIFFERENCE,
         **CELLS,
         **POINTS,
     },
@@ -116,6 +118,7 @@ PAGES: dict[str, dict[str, Called]] = {
         "row": ROW,
         "step": Called("sharing.step"),
         "cell": Called("sharing.cell"),
+        "difference": DIFFERENCE,
         "edits": Called("sharing.edits"),
         "edit_kind": _word("attention_edit.kind", "attention_edit.kind_*"),
         "edit_row_*": Called("attention_edit.number_row"),
@@ -133,7 +136,7 @@ PAGES: dict[str, dict[str, Called]] = {
     "heads": {
         **MAP,
         "overview": _word("attention_map.overview", "sharing.overview_*"),
-        "over": Called("attention_map.overlay"),
+        "over": _counted("attention_map.overlay"),
         "look": Called("sharing.look"),
         "roles": _word("heads_roles.title", "attention_map.*_attention"),
         "norms": _opened("heads_norms.open"),

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app import session
 from app.text import LANGUAGES, glossary, text
-from app.views import html
+from app.views import html, linked
 from model.translator import Atlas
 
 
@@ -80,13 +80,13 @@ def _model(selection: session.Selection) -> None:
         else:
             labels[name] = text("sidebar.model_option", name=name, encoder=encoder, decoder=decoder, heads=heads)
 
-    st.session_state["model"] = selection.model
+    linked.show("model", selection.model)
     st.selectbox(
         text("sidebar.model"),
         names,
         key="model",
         format_func=labels.__getitem__,
-        on_change=lambda: session.select(model=st.session_state["model"]),
+        on_change=linked.fresh("model", lambda: session.select(model=st.session_state["model"])),
         label_visibility="collapsed",
     )
     if selection.model in atlases:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import session
 from app.text import has, text
-from app.views import html
+from app.views import html, linked
 from app.views.studio_input import problem_html
 from model.alignment.formats import LINK_FORMATS, PAIR_FORMATS
 from model.alignment.formats.encodings import ENCODINGS
@@ -195,16 +195,17 @@ def _correct(study: session.Study) -> None:
 
 def _choose(name: str, options: Sequence[Any], value: Any, take: Callable[[Any], None], shown: Callable[[Any], str]) -> None:
     key = f"studio_{name}"
-    st.session_state[key] = value if value in options else options[0]
+    linked.show(key, value if value in options else options[0])
     st.selectbox(
-        text(f"studio.ask_{name}"), options, key=key, format_func=shown, on_change=lambda: take(st.session_state[key]), width=270
-    )
+        text(f"studio.ask_{name}"), options, key=key, format_func=shown, width=270,
+        on_change=linked.fresh(key, lambda: take(st.session_state[key])),
+    )  # fmt: skip
 
 
 def _switch(name: str, value: bool, take: Callable[[bool], None]) -> None:
     key = f"studio_{name}"
-    st.session_state[key] = value
-    st.toggle(text(f"studio.ask_{name}"), key=key, on_change=lambda: take(st.session_state[key]))
+    linked.show(key, value)
+    st.toggle(text(f"studio.ask_{name}"), key=key, on_change=linked.fresh(key, lambda: take(st.session_state[key])))
 
 
 def _reread(name: str) -> Callable[[Any], None]:

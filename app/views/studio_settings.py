@@ -7,7 +7,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html
+from app.views import html, linked
 from model.alignment import joint
 from model.alignment.corpus import JOINT, WAYS, Settings
 from model.alignment.extract import ROWS, Choice
@@ -60,11 +60,10 @@ def _source(study: session.Study) -> None:
 
 def _widgets(study: session.Study) -> None:
     layers, heads = session.shape_of(study.model)
-    settings = study.settings
-    choice = settings.choice or session.default_head(study.model)[0]
+    settings, choice = study.settings, _choice(study)
 
-    def choose(**changes: Any) -> None:
-        session.choose(choice=replace(choice, **changes))
+    def choose(**changes: Any) -> None:  # of the study as it is then: it may have another model by now
+        session.choose(choice=replace(_choice(study), **changes))
 
     numbers = [str(head) for head in range(heads)]
     _select("layer", list(range(layers)), choice.layer, lambda value: choose(layer=value), lambda value: str(value + 1))
@@ -85,7 +84,7 @@ def _widgets(study: session.Study) -> None:
         lambda value: text(f"studio.measure_{value}"),
     )
     if settings.symmetrize != JOINT:  # which has a rule of its own
-        _threshold(settings)
+        _threshold(study)
     if study.reverse is not None:
         _select(
             "symmetrize",
@@ -95,6 +94,10 @@ def _widgets(study: session.Study) -> None:
             lambda value: _way(value, study.reverse),
             width=280,
         )
+
+
+def _choice(study: session.Study) -> Choice:
+    return study.settings.choice or session.default_head(study.model)[0]
 
 
 def _way(value: str, reverse: str | None) -> str:
@@ -107,9 +110,11 @@ def _way(value: str, reverse: str | None) -> str:
             return text("studio.joined", method=method, model=reverse)
 
 
-def _threshold(settings: Settings) -> None:
+def _threshold(study: session.Study) -> None:
+    settings = study.settings
+
     def switched() -> None:
-        session.put_settings(replace(settings, threshold=USUAL if st.session_state["studio_threshold_on"] else None))
+        session.put_settings(replace(study.settings, threshold=USUAL if st.session_state["studio_threshold_on"] else None))
 
     st.session_state["studio_threshold_on"] = settings.threshold is not None
     st.toggle(text("studio.threshold_on"), key="studio_threshold_on", on_change=switched, help=text("studio.threshold_help"))
@@ -121,19 +126,19 @@ def _threshold(settings: Settings) -> None:
             HIGHEST,
             step=0.05,
             key="studio_threshold",
-            on_change=lambda: session.put_settings(replace(settings, threshold=st.session_state["studio_threshold"])),
+            on_change=lambda: session.put_settings(replace(study.settings, threshold=st.session_state["studio_threshold"])),
             width=140,
         )
 
 
 def _select(name: str, options: list[Any], value: Any, take: Any, shown: Any, width: int = 150) -> None:
     key = f"studio_{name}"
-    st.session_state[key] = value
+    linked.show(key, value)
     st.selectbox(
         text(f"studio.ask_{name}"),
         options,
         key=key,
         format_func=shown,
-        on_change=lambda: take(st.session_state[key]),
+        on_change=linked.fresh(key, lambda: take(st.session_state[key])),
         width=width,
     )

@@ -21,6 +21,7 @@ function valid(name, value, attentions, attention) {
   if (value === null || value === undefined) return undefined;
   if (name in CHOICES) return CHOICES[name].includes(value) ? value : undefined;
   if (name === "attention") return attentions.some(entry => entry.id === value) ? value : undefined;
+  if (name === "over") return /^\d{1,2}(,\d{1,2})*$/.test(value) ? value : undefined;
   if (name === "layer") return isIndex(value, attention.layers) && attention.kept.includes(Number(value)) ? Number(value) : undefined;
   return value === "mean" ? value : isIndex(value, attention.heads) ? Number(value) : undefined;
 }
@@ -33,6 +34,7 @@ export function firstState(header, attentions) {
   for (const name of Object.keys(CHOICES)) state[name] = valid(name, defaults[name], attentions, attention) ?? FIRST[name];
   state.layer = valid("layer", defaults.layer, attentions, attention) ?? (header.view === "linked" ? attention.kept.at(-1) : null);
   state.head = valid("head", defaults.head, attentions, attention) ?? (header.view === "linked" ? "mean" : null);
+  state.over = null; // heads drawn over the opened one
   return state;
 }
 
@@ -43,14 +45,14 @@ export function readState(header, attentions, current = {}) {
     .map(value => valid(name, value, attentions, attention)).find(value => value !== undefined) ?? first[name];
   state.attention = pick("attention");
   const attention = attentions.find(entry => entry.id === state.attention);
-  for (const name of [...Object.keys(CHOICES), "layer", "head"]) state[name] = pick(name, attention);
+  for (const name of [...Object.keys(CHOICES), "layer", "head", "over"]) state[name] = pick(name, attention);
   if (state.layer === null || state.head === null) state.layer = state.head = null;
   return state;
 }
 
 /** Parameters of this view; the server's own (language, model, sentences) are left as they are. */
 function written(header, state) {
-  const names = header.view === "linked" ? ["layer", "head", "row", "unit", "special", "scale"] : ["attention", "overview", "layer", "head", "row", "unit", "special", "scale"];
+  const names = header.view === "linked" ? ["layer", "head", "row", "unit", "special", "scale"] : ["attention", "overview", "layer", "head", "over", "row", "unit", "special", "scale"];
   return names.map(name => [name, state[name]]);
 }
 

@@ -3,16 +3,16 @@ import { isShared, replaceAddress } from "./address.js";
 
 const PLACE = "attention-atlas.attention-map";
 
-const names = header => ({ step: header.name ? `${header.name}.step` : "step", cell: header.name ? `${header.name}.cell` : "cell" });
+const names = ({ name }) => Object.fromEntries(["step", "cell", "difference"].map(what => [what, name ? `${name}.${what}` : what]));
 
 const clamp = (value, count) => Math.max(0, Math.min(count - 1, value));
 
 export function readChosen(header, matrices, before) {
-  const url = new URLSearchParams(location.search), { step, cell } = names(header);
+  const url = new URLSearchParams(location.search), { step, cell, difference } = names(header);
   const wanted = before?.step ?? url.get(step);
   const scene = header.scenes.find(entry => entry.id === wanted) ?? header.scenes[0];
   const given = before?.cell ?? url.get(cell)?.match(/^(\d+),(\d+)$/)?.slice(1).map(Number);
-  return { step: scene.id, cell: given ?? null };
+  return { step: scene.id, cell: given ?? null, difference: before?.difference ?? url.get(difference) === "1" };
 }
 
 /** The chosen cell of a scene's result; what is outside of it is moved to its edge. */
@@ -22,10 +22,12 @@ export function cellIn(scene, result, chosen) {
 }
 
 export function linkOf(header, chosen) {
-  const url = new URL(location.href), { step, cell } = names(header);
+  const url = new URL(location.href), { step, cell, difference } = names(header);
   if (header.scenes.length > 1) url.searchParams.set(step, chosen.step);
   if (chosen.cell) url.searchParams.set(cell, chosen.cell.join(","));
   else url.searchParams.delete(cell);
+  if (chosen.difference) url.searchParams.set(difference, "1");
+  else url.searchParams.delete(difference);
   for (const [name, value] of Object.entries(header.place ?? {})) url.searchParams.set(name, value);
   return url.href;
 }

@@ -14,7 +14,6 @@ const BEAT = 220, PAUSE = 1600, SWEEP = 24;
 class Matrices extends Drawn {
   constructor(root) {
     super(root);
-    this.difference = false;
     this.tooltip = element("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
   }
 
@@ -133,7 +132,8 @@ class Matrices extends Drawn {
   }
 
   showDifference(on) {
-    this.difference = on;
+    this.chosen = { ...this.chosen, difference: on };
+    this.write();
     this.render();
   }
 

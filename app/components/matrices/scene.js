@@ -35,7 +35,7 @@ export class SceneView {
 
   /** A matrix as it is drawn: itself, or its difference from the original, around 0 on a scale of its own. */
   shownOf(matrix) {
-    if (!this.app.difference || !matrix.before) return matrix;
+    if (!this.app.chosen.difference || !matrix.before) return matrix;
     const values = matrix.values.map((value, at) => value - matrix.before[at]);
     const top = values.reduce((most, value) => Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most, 0);
     return { ...matrix, values, before: new Float32Array(values.length), scale: "signed", top };
@@ -82,7 +82,7 @@ export class SceneView {
     ];
     for (const made of steps[1]?.children ?? []) made.setAttribute("aria-label", made.title);
     const differs = this.all.some(matrix => matrix.before);
-    replaceControls(this.steps, [...steps, differs && toggle({ name: "difference", label: text.show_difference, value: app.difference, onPick: on => app.showDifference(on) })]);
+    replaceControls(this.steps, [...steps, differs && toggle({ name: "difference", label: text.show_difference, value: app.chosen.difference, onPick: on => app.showDifference(on) })]);
     this.steps.hidden = !this.steps.childElementCount;
   }
 

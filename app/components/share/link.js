@@ -32,7 +32,7 @@ function called(name, names) {
 }
 
 function read(key, kind, value, { words, text }) {
-  if (kind === "counted" && /^\d{1,4}$/.test(value)) return String(Number(value) + 1);
+  if (kind === "counted" && /^\d{1,4}(,\d{1,4})*$/.test(value)) return value.split(",").map(part => Number(part) + 1).join(text.comma);
   if (kind === "opened") return value === "false" ? text.closed : text.opened;
   const word = part => words[`${key}=${part.replace(/\W/g, "_")}`], known = value.split(",").map(word);
   if (kind === "mask" && !known[0]) return text.painted;

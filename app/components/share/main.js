@@ -1,4 +1,5 @@
 // The component: a button, and the box it opens: the link, what it holds, what it leaves out.
+import { oneEntryAPage } from "./address.js";
 import { button, toggle } from "./controls.js";
 import { asText, held, inWords, lengthOf, linkOf, LONGEST } from "./link.js";
 import { Drawn, mount } from "./mount.js";
@@ -7,6 +8,11 @@ import { element, fill } from "./template.js";
 const ICON = "M14 5l5 5-5 5M19 10H9a4 4 0 0 0-4 4v5"; // an arrow that leaves
 
 class Share extends Drawn {
+  constructor(root) {
+    super(root);
+    oneEntryAPage();
+  }
+
   update({ data }) {
     const message = new TextDecoder().decode(data);
     this.receive(message, message === this.message);

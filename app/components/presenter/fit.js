@@ -2,11 +2,12 @@
 
 /** How large a slide of each kind may become, and how small it may, in shares of the size that the last row reads. */
 const RANGE = { idea: [1.5, 1], stage: [1, 0.5], section: [1, 0.65], formula: [1.35, 0.65], shapes: [1.2, 0.65], what_if: [1, 0.65], try: [1.6, 0.9] };
-const STEP = 0.95, ORDINARY = 16; // a phone keeps the ordinary size of text and scrolls
+const STEP = 0.95, LONGEST_STEP = 0.75, ORDINARY = 16; // a phone keeps the ordinary size of text and scrolls
 
 export class Fit {
   constructor() {
     this.found = new Map();
+    this.followed = new WeakSet();
     this.watch = new ResizeObserver(() => this.again());
     this.resized = () => { this.found.clear(); this.begin(this.kind, this.name); };
     window.addEventListener("resize", this.resized);
@@ -39,22 +40,21 @@ export class Fit {
   }
 
   measure() {
-    const slide = document.querySelector('[class*="st-key-slide_"]');
+    const room = document.querySelector(".stMainBlockContainer"), slide = room?.querySelector('[class*="st-key-slide_"]');
+    for (const part of [room, slide]) this.follow(part); // the slide may come after the bar
     if (!slide) return;
-    if (slide !== this.slide) {
-      this.watch.disconnect();
-      this.watch.observe(slide);
-      this.slide = slide;
-    }
-    if (this.share > this.smallest && (this.tooTall(slide) || this.tooWide(slide))) {
-      this.set(Math.max(this.smallest, this.share * STEP));
-      this.again();
-    }
+    const { paddingTop, paddingBottom } = getComputedStyle(room), there = innerHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) + 1;
+    const taken = there / slide.getBoundingClientRect().height; // lines that break elsewhere make the height about the square of the size
+    if (this.share <= this.smallest || (taken >= 1 && !this.tooWide(slide))) return;
+    this.set(Math.max(this.smallest, this.share * Math.max(LONGEST_STEP, Math.min(STEP, Math.sqrt(taken)))));
+    this.again();
   }
 
-  tooTall(slide) {
-    const room = getComputedStyle(slide.closest(".stMainBlockContainer"));
-    return slide.getBoundingClientRect().height > innerHeight - parseFloat(room.paddingTop) - parseFloat(room.paddingBottom) + 1;
+  /** Measures again when this part of the page has another size. */
+  follow(part) {
+    if (!part || this.followed.has(part)) return;
+    this.followed.add(part);
+    this.watch.observe(part);
   }
 
   tooWide(slide) {

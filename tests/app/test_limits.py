@@ -107,3 +107,30 @@ def test_live_training_that_is_off_is_said(open_app: OpenApp, monkeypatch: pytes
     text.use("zh")
     assert any(text.text("rates.no_training")[:12] in one.body for one in app.get("html"))
     assert not [button for button in app.button if button.key == "training_begin"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_files_that_are_off_are_said_and_pasted_text_is_still_read(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(limits, "MAX_UPLOAD", 0)
+    monkeypatch.setattr(session, "MAX_UPLOAD", 0)
+    app = open_app("studio", lang=language)
+    text.use(language)
+    assert any(text.text("rates.no_uploads")[:12] in one.body for one in app.get("html"))
+    assert not app.get("file_uploader")
+    app.text_area(key="studio_paste").set_value("I see\tje vois\n")
+    app.button(key="studio_read").click().run()
+    assert [button for button in app.button if button.key == "studio_start"]
+
+
+def test_a_training_that_is_asked_for_too_often_is_put_off(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is begun, and the page says so beside the button; what was chosen stays."""
+    limited = rates.Rates(dict.fromkeys(profile.KINDS, Rate(50, 50)) | {"training": Rate(1, 1)})
+    monkeypatch.setattr(rates, "_rates", limited)
+    limited.together["training"].take()
+    app = open_app("training", lang="en", model="toy")
+    app.button(key="training_begin").click().run()
+    assert any("1 trainings a minute" in one.body for one in app.get("html"))
+    assert session.own_training() is None
+    assert [button for button in app.button if button.key == "training_begin" and not button.disabled]

@@ -74,12 +74,14 @@ def test_a_cell_a_curve_and_the_shift(open_page: OpenPage) -> None:
     expect(curve.get_by_test_id("live")).to_contain_text("0.9093")
     expect(page.get_by_role("cell", name="positions of the source taken away")).to_be_visible()
 
-    # the back button: the widget and the picture follow the address
+    # the back button: from another page to this one, as it was left
     box = page.get_by_label("offset k", exact=True)
     box.fill("7")
     box.press("Enter")
     eventually(lambda: parameters(page).get("pe_k"), "7")
+    page.get_by_role("link", name="Masks", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Masks")
+    settle(page)
     page.go_back()
-    eventually(lambda: parameters(page).get("pe_k"), "6")
-    expect(box).to_have_value("6")
-    expect(shift.get_by_test_id("total")).to_have_text(f"{float(moved):.4f}".replace("-", "\N{MINUS SIGN}"))
+    eventually(lambda: parameters(page).get("pe_k"), "7")
+    expect(box).to_have_value("7")

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import webbrowser
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from model.alignment import words
@@ -27,7 +27,7 @@ _WEIGHTS = re.compile(r"(\w+)\.layers\.\d+\.(\w+)\.weights")
 class Page:
     """A whole HTML file; `left_out` says in the page's language what it does not hold, and is empty where it holds all."""
 
-    html: str
+    html: str = field(repr=False)
     left_out: str = ""
 
     def save(self, path: str | os.PathLike[str]) -> Path:

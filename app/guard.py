@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app.bucket import Bucket
-from app.profile import Profile
+from app.server_profile import Profile
 from app.text import LANGUAGES, filled, sentences
 
 LOCAL = ("127.0.0.1", "::1", "localhost")

@@ -30,7 +30,7 @@ from app.delivery import Compressed
 from app.guard import Guard
 from app.headers import SecurityHeaders, broken
 from app.opening import Opening, Waiting
-from app.profile import ProfileError, profile
+from app.server_profile import ProfileError, profile
 
 try:
     profile()

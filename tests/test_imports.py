@@ -40,14 +40,14 @@ LADDER = (
 # app/: each part, and what it may use besides its own folder. "model" means anything in model/.
 APP = {
     "main": {"session", "text", "views"},
-    "server": {"session", "delivery", "guard", "headers", "opening", "profile", "views"},  # views: to tell of an error
-    "guard": {"bucket", "profile", "text"},
+    "server": {"session", "delivery", "guard", "headers", "opening", "server_profile", "views"},  # views: to tell of an error
+    "guard": {"bucket", "server_profile", "text"},
     "headers": set(),
     "delivery": set(),
     "opening": set(),
-    "profile": set(),
+    "server_profile": set(),
     "bucket": set(),
-    "session": {"model", "text", "profile", "bucket"},  # text: begin_run() sets the language
+    "session": {"model", "text", "server_profile", "bucket"},  # text: begin_run() sets the language
     "text": set(),
     "views": {"session", "text", "charts", "components", "model"},
     "charts": {"model.trace"},

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.profile import profile
+from app.server_profile import profile
 from app.session.common_words import may_be
 from app.session.loading import known_words, languages, reader, reads, unknown
 from model.alignment import words

@@ -4,6 +4,7 @@ Beside the shipped ones a visitor may have models of their own, trained here: on
 """
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,11 +25,19 @@ from model.translator import Atlas, Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = 64  # models of whose files something is kept: the shipped ones and those of visitors
+LOOKED = 1.0  # seconds in which files that were looked at are not looked at again: every run of every page asks for all of them
+
+_shipped: dict[Path, tuple[float, tuple[str, ...]]] = {}
 
 
 def models() -> tuple[str, ...]:
     """The names of the shipped models, and of those that this visitor has trained."""
-    return (*model.available(), *own_models())
+    at, names = _shipped.get(checkpoint.SHIPPED, (0.0, ()))
+    if not names or time.monotonic() - at > LOOKED:
+        names = model.available()
+        _shipped.clear()
+        _shipped[checkpoint.SHIPPED] = (time.monotonic(), names)
+    return (*names, *own_models())
 
 
 def folder_of(name: str) -> Path:
@@ -144,17 +153,21 @@ class _Files:
     state: tuple[tuple[str, int, int], ...]
     card: dict[str, Any] | None = None
     damage: str | None = None
+    looked: float = 0.0  # when the state was last compared with that of the files
 
 
 def _files(name: str) -> _Files:
-    """The same as long as the files stay as they are: a damaged model is not read again until they change."""
+    """The same as long as the files stay as they are: a damaged model is read again a second after they changed."""
     folder, known = folder_of(name), _known()
-    state = _state(folder)
     found = known.get(folder)
+    if found is not None and time.monotonic() - found.looked < LOOKED:
+        return found
+    state = _state(folder)
     if found is None or found.state != state:
         if len(known) >= KNOWN:
             known.pop(next(iter(known)), None)
         found = known[folder] = _Files(state)
+    found.looked = time.monotonic()
     return found
 
 

@@ -11,7 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app import guard
 from app.guard import Guard
-from app.profile import FOLDER, read
+from app.server_profile import FOLDER, read
 
 PROFILE = read("open", tomllib.loads((FOLDER / "open.toml").read_text("utf-8")))
 

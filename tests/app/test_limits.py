@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from app import profile, session, text
-from app.profile import ProfileError, Rate
+from app import server_profile as profile
+from app import session, text
+from app.server_profile import ProfileError, Rate
 from app.session import limits, rates
 from tests.app.conftest import OpenApp
 

@@ -9,12 +9,19 @@ from streamlit.testing.v1 import AppTest
 
 from app import session, text
 from app.components.presenter import unpack
+from app.session import address
 from app.views import presenter
 from app.views.anatomy import ORDER
 from tests.app.conftest import OpenApp, payload, said, shown
 
 pytestmark = pytest.mark.usefixtures("both_families")
 SENTENCE = "The red 12"
+
+
+@pytest.fixture(autouse=True)
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every address here is a visitor's next link, none an echo of what stood there a moment ago."""
+    monkeypatch.setattr(address, "SOON", 0.0)
 
 
 def bar(app: AppTest) -> Mapping[str, Any]:

@@ -182,8 +182,8 @@ def _is_page(path: str) -> bool:
 
 
 def _is_local(scope: Scope) -> bool:
-    client = scope.get("client")
-    return bool(client) and client[0] in LOCAL
+    address, _ = scope.get("client") or ("", 0)
+    return address in LOCAL
 
 
 def _site(origin: str) -> str:

@@ -54,7 +54,7 @@ def fresh(name: str, change: Callable[[], None]) -> Callable[[], None]:
 
     def checked() -> None:
         before, at = st.session_state.get(_SHOWN, {}).get(name, (None, -SOON))
-        if time.monotonic() - at > SOON or st.session_state[name] != before:
+        if time.monotonic() - at >= SOON or st.session_state[name] != before:
             change()
 
     return checked

@@ -18,6 +18,7 @@ import model.translator
 from app import session, text
 from app.components.curves import unpack
 from app.session import computed
+from app.views import linked
 from app.views.html import WORD_JOINER
 from model.translator import Translator
 from tests.model import tiny
@@ -43,6 +44,12 @@ def of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
         return [element for element in found if kind != "bidi_component" or element.proto.component_name not in FRAME]
 
     monkeypatch.setattr(AppTest, "get", get)
+
+
+@pytest.fixture(autouse=True)
+def heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest hears of a new value at once, and so never sends one that the server has replaced."""
+    monkeypatch.setattr(linked, "SOON", 0.0)
 
 
 @pytest.fixture(autouse=True)

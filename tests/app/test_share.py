@@ -148,6 +148,7 @@ def swapped() -> None:
 
 
 def test_a_stale_value_of_a_widget_brings_no_old_choice_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linked, "SOON", 60.0)
     app = AppTest.from_function(swapped).run()
     app.button(key="swap").click().run()
     app.selectbox(key="choice").set_value("one")  # what the browser still shows, sent with the next click

@@ -10,13 +10,13 @@ from app.session.loading import known_words, languages, reader, reads, unknown
 from model.alignment import words
 from model.translator import Atlas
 
-MAX_TOKENS = profile().max_tokens  # of the text box; more is refused with a message, never cut
-MAX_CHARACTERS = profile().max_characters  # what is longer is not even cut into tokens
-MAX_LINK = profile().max_link  # characters of what stands after the ? of an address
-TRAININGS = profile().trainings  # at once, for all visitors of a server together; 0: there is no live training
-ALIGNMENTS = profile().alignments  # studies of the Alignment studio that are worked on at once
-MAX_UPLOAD = profile().max_upload  # bytes of a file that is brought to the studio; 0: none may be brought
-MAX_PAIRS = profile().max_pairs  # of a study; the command line has no limit
+MAX_TOKENS: int = profile().max_tokens  # of the text box; more is refused with a message, never cut
+MAX_CHARACTERS: int = profile().max_characters  # what is longer is not even cut into tokens
+MAX_LINK: int = profile().max_link  # characters of what stands after the ? of an address
+TRAININGS: int = profile().trainings  # at once, for all visitors of a server together; 0: there is no live training
+ALIGNMENTS: int = profile().alignments  # studies of the Alignment studio that are worked on at once
+MAX_UPLOAD: int = profile().max_upload  # bytes of a file that is brought to the studio; 0: none may be brought
+MAX_PAIRS: int = profile().max_pairs  # of a study; the command line has no limit
 LISTED = 8  # unknown words that are named
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from benchmarks.load import widgets
 from benchmarks.load.actions import STUDIO, Mix, align, name_of
 from benchmarks.load.server import Server
-from benchmarks.load.visitor import Run, Visitor
+from benchmarks.load.visitor import Run, VisitError, Visitor
+from benchmarks.load.widgets import Widget
 
 TIMES = 4  # how often each is used, after one that computes what is kept afterwards
 
@@ -43,8 +44,11 @@ async def each(server: Server, model: str, pages: Sequence[str]) -> list[Cost]:
                     runs.append(await visitor.set(box, widgets.typed(box, mix.next_sentence())))
                 found.append(_cost(page, "(new sentence)", runs[0], runs, server.usage().cpu - before))
             for id in [one.id for one in visitor.widgets.values() if not one.around]:
-                if (cost := await _used(server, page, id, visitor, mix)) is not None:
-                    found.append(cost)
+                try:
+                    if (cost := await _used(server, page, id, visitor, mix)) is not None:
+                        found.append(cost)
+                except VisitError as error:
+                    found.append(Cost(page, Widget(id, "", None).key, False, 0.0, 0.0, 0.0, 0.0, (str(error),)))
     return sorted(found, key=lambda cost: -cost.cpu)
 
 

@@ -1,6 +1,19 @@
 """All figures of speed, each beside its rival in the same run: one table. `python -m benchmarks.forward` prints one part."""
 
-from benchmarks import alignment, decoding, decoding_page, forward, heads, page, pages, recorded, studio, training_step, translate
+from benchmarks import (
+    alignment,
+    decoding,
+    decoding_page,
+    forward,
+    heads,
+    page,
+    pages,
+    recorded,
+    start,
+    studio,
+    training_step,
+    translate,
+)
 from benchmarks.timing import run
 
 run(
@@ -16,4 +29,5 @@ run(
     studio.figures,
     heads.figures,
     page.figures,
+    start.figures,
 )

@@ -4,6 +4,7 @@ The rules are those of docs/architecture.md. A rule that stands in the way is ch
 """
 
 import ast
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -226,6 +227,11 @@ def test_views_load_nothing_themselves() -> None:
 @pytest.mark.parametrize("name", FORBIDDEN_FILES)
 def test_names_that_would_shadow_or_be_discovered_are_not_used(name: str) -> None:
     assert not (ROOT / name).exists()
+
+
+def test_no_file_beside_the_script_hides_one_of_python() -> None:
+    """Streamlit puts app/ first on the path, so that app/profile.py would be what `import profile` finds inside PyTorch."""
+    assert [name for file in (ROOT / "app").iterdir() if (name := file.stem) in sys.stdlib_module_names] == []
 
 
 def test_no_file_is_called_utils() -> None:

@@ -20,6 +20,7 @@ from tests.browser import chromium
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 180  # with room for a busy machine; an idle one takes a few
 PAGE_SECONDS = 60
+HEALTH = "/_stcore/health"
 # Opened at /heads, Streamlit first asks for its server below that path, is told 404, and then asks at the root.
 PROBE = re.compile(r"/\w+/_stcore/(health|host-config)$")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
@@ -29,10 +30,10 @@ expect.set_options(timeout=1000 * PAGE_SECONDS)
 
 
 @contextlib.contextmanager
-def serve(log: Path, program: str = "streamlit") -> Iterator[str]:
+def serve(log: Path, program: str = "streamlit", asked: str = HEALTH) -> Iterator[str]:
     """Start the server as `make run` does, on a free port; yield its address once it is warm.
 
-    `program`: the module whose command line is Streamlit's.
+    `program`: the module whose command line is Streamlit's. `asked`: "/" to have the address as soon as anything answers.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -52,7 +53,7 @@ def serve(log: Path, program: str = "streamlit") -> Iterator[str]:
         )
     try:
         address = f"http://127.0.0.1:{port}"
-        wait_until_healthy(address, process, log)
+        wait_until_healthy(address, process, log, asked)
         yield address
     finally:
         process.terminate()
@@ -63,20 +64,20 @@ def serve(log: Path, program: str = "streamlit") -> Iterator[str]:
             process.wait()
 
 
-def wait_until_healthy(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+def wait_until_healthy(address: str, process: "subprocess.Popen[bytes]", log: Path, asked: str = HEALTH) -> None:
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with code {process.returncode}; it said:\n{log.read_text()}")
-        if is_healthy(address):
+        if is_healthy(address, asked):
             return
-        time.sleep(0.1)
+        time.sleep(0.05)
     raise RuntimeError(f"the server was not healthy within {START_SECONDS} s; it said:\n{log.read_text()}")
 
 
-def is_healthy(address: str) -> bool:
+def is_healthy(address: str, asked: str = HEALTH) -> bool:
     try:
-        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+        with urllib.request.urlopen(f"{address}{asked}", timeout=2) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, ConnectionError, TimeoutError):
         return False

@@ -44,7 +44,8 @@ export class OverviewPanel {
     if (layout !== this.laid) { this.sheet = null; this.laid = layout; }
     this.label(`${key}${available}${shown.map(entry => entry.id)}`);
     const blocks = shown.map(entry => entry.block.map(side => side * this.block(entry))), [rows, columns] = [0, 1].map(i => Math.max(...blocks.map(block => block[i])));
-    this.pooled.textContent = [(rows > 1 || columns > 1) && fill(text.pooled, { rows, columns }), this.untouched(shown) && text.pooled_switches].filter(Boolean).join(" ");
+    const lacking = app.offline && shown.some(entry => entry.pooled); // a saved page without single cells says so above
+    this.pooled.textContent = [(rows > 1 || columns > 1) && !lacking && fill(text.pooled, { rows, columns }), this.untouched(shown) && text.pooled_switches].filter(Boolean).join(" ");
     this.pooled.hidden = !this.pooled.textContent;
     this.shown = shown;
     this.masked = shown.some(attention => attention.mask.includes(1));

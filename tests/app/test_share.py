@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.components.share.payload import LABELS
-from app.text import LANGUAGES
+from app.session import address
+from app.text import LANGUAGES, template
 from app.views import linked
 from app.views.anatomy import ORDER
 from app.views.share_names import PAGES, named
@@ -113,6 +114,9 @@ def test_a_link_reopens_what_is_on_the_screen(open_app: OpenApp, page: str) -> N
 
 def test_every_page_says_what_its_link_holds_and_leaves_out_in_both_languages(open_app: OpenApp) -> None:
     assert set(ORDER) <= set(PAGES)
+    for page in ORDER:  # no two are called the same, but an end and what it is the end of
+        called = {(name.strip("."), template(one.key)) for name, one in named(page).items()}
+        assert len({key for _, key in called}) == len(called), page
     for language, name in LANGUAGES.items():
         message = told(open_app("masks", lang=language, model="en-fr", text=SENTENCE))
         assert (message["language"], set(message["text"])) == (name, set(LABELS))
@@ -122,7 +126,8 @@ def test_every_page_says_what_its_link_holds_and_leaves_out_in_both_languages(op
         assert message["place"].keys() == {"attention", "layer", "head"}  # the address lacks it, and the page draws it
 
 
-def test_a_second_click_within_a_moment_keeps_what_the_first_chose(open_app: OpenApp) -> None:
+def test_a_second_click_within_a_moment_keeps_what_the_first_chose(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address, "SOON", 600.0)
     app = open_app("layers", model="en-fr", text=SENTENCE)
     app.segmented_control(key="sublayer").set_value("feed_forward").run()
     del app.query_params["sublayer"]  # as a browser sends it that has not heard of the new address

@@ -77,7 +77,9 @@ def page(
         raise ValueError(f"the trace has {longest} tokens; a page shows {LONGEST}: trace a shorter text, or a part of it")
     shown = trace if trace.produced else replace(trace, produced=trace.target)
     said = labels("saved_page", language)
-    name = title or " → ".join(f"\u2068{text}\u2069" for text in (trace.source_text, trace.target_text) if text) or said["untitled"]
+    name = (
+        title or " → ".join(f"\u2068{text}\u2069" for text in (trace.source_text, trace.target_text) if text) or said["untitled"]
+    )
 
     def made(largest: int, *notes: str) -> str:
         payload = pack(

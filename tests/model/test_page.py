@@ -208,8 +208,10 @@ def test_every_component_is_joined_after_what_it_imports() -> None:
         assert order[-1] == "main"
         assert len(set(order)) == len(order)
         for at, name in enumerate(order):
-            needed = {other for _, other in bundle._IMPORT.findall(bundle._source(component, name))}
-            assert needed <= set(order[:at]), (component, name)
+            for names, other in bundle._IMPORT.findall(bundle._source(component, name)):
+                assert other in order[:at], (component, name)
+                offered = bundle._EXPORT.findall(bundle._source(component, other))
+                assert set(re.findall(r"\w+", names)) <= set(offered), (component, name, other)
     with pytest.raises(FileNotFoundError, match="none of the folders of nothing"):
         bundle.modules("nothing")
 

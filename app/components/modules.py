@@ -8,7 +8,7 @@ import streamlit as st
 from model.page.bundle import joined, style
 
 
-def component(folder: Path, *_: object) -> Any:
+def component(folder: Path) -> Any:
     """Registers the component of this folder, which names it."""
     name = folder.name.replace("_", "-")
     return st.components.v2.component(

@@ -1,5 +1,7 @@
 """Findings: ten short true stories about attention, each measured here and with a way to the place that shows it."""
 
+from functools import partial
+
 import streamlit as st
 
 from app import session
@@ -17,7 +19,7 @@ def page() -> None:
         Anatomy(
             "findings",
             lambda: html.prose("findings.how", kind="quiet"),
-            sections=[Section(f"findings.{finding.name}.title", lambda of=finding: tell(of)) for finding in session.stories()],
+            sections=[Section(f"findings.{finding.name}.title", partial(tell, finding)) for finding in session.stories()],
             code=(findings.crossing, findings.turning, findings.silenced),
         )
     )
@@ -30,10 +32,10 @@ def tell(finding: session.Finding) -> None:
         html.prose("findings.untold", kind="quiet", name=html.Ours(finding.model))
         return
     values = {name: shown(value) for name, value in told.values.items()}
-    html.prose(f"findings.{finding.name}.story", **values)
+    st.html(f'<p class="atlas-prose">{html.sentence(f"findings.{finding.name}.story", **values)}</p>')
     names = {row: text(f"findings.{finding.name}.row_{row}") for row in told.picture.rows if told.picture.named}
     st.html(little_table.table(told.picture, text(f"findings.{finding.name}.picture"), names))
-    html.prose(f"findings.{finding.name}.look", kind="quiet", **values)
+    st.html(f'<p class="atlas-prose quiet">{html.sentence(f"findings.{finding.name}.look", **values)}</p>')
     st.page_link(
         f"views/{finding.page}.py",
         label=text("findings.open", page=text(f"{finding.page}.title"), model=finding.model),

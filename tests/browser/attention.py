@@ -119,7 +119,7 @@ def eventually(look: Callable[[], Any], wanted: Any) -> Any:
         if time.monotonic() > end:
             if callable(wanted):
                 raise AssertionError(f"not within {PATIENCE} s; seen last: {seen!r}")
-            assert seen == wanted
+            raise AssertionError(f"not within {PATIENCE} s {wanted!r}; seen last: {seen!r}")
         time.sleep(0.02)
 
 

@@ -125,6 +125,8 @@ class Visitor:
         asked = message.rerun_script
         asked.query_string, asked.page_name, asked.fragment_id = self.query, self.page, fragment
         asked.widget_states.widgets.extend(states)
+        if not fragment:  # the whole page is drawn again, and its files get other numbers
+            self.elements.clear()
         self.send(message)
         while not self.take().HasField("script_finished"):
             pass

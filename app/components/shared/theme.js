@@ -6,7 +6,7 @@ const ROLES = {
 };
 
 const WHITE = [255, 255, 255];
-const DARK_INK = [20, 23, 31];
+const DARK_INK = [4, 5, 7]; // almost black: on the middle of the scale no lighter one is legible
 
 export const css = ([r, g, b], alpha = 1) => alpha >= 1 ? `rgb(${r},${g},${b})` : `rgba(${r},${g},${b},${alpha})`;
 
@@ -42,19 +42,20 @@ export function readTheme(root) {
   const accent = parse(style.getPropertyValue("--st-primary-color").trim(), ROLES.light.target);
   const dark = luminance(paper) < 0.25;
   const card = mix(paper, WHITE, dark ? 0.035 : 0.75);
+  const edge = mix(card, ink, dark ? 0.4 : 0.5); // what must be seen without being read: 3:1 on the card
   const theme = {
     dark, paper, ink, accent, card, ...ROLES[dark ? "dark" : "light"],
-    muted: mix(card, ink, 0.68), line: mix(card, ink, 0.14), strong: mix(card, ink, 0.3), hatch: mix(card, ink, dark ? 0.3 : 0.26),
+    muted: mix(card, ink, 0.68), line: mix(card, ink, 0.14), strong: edge, hatch: edge,
     font: style.fontFamily, mono: '"Source Code Pro", "Noto Sans Mono", ui-monospace, monospace',
   };
   theme.name = JSON.stringify([paper, ink, accent, theme.font]);
   return theme;
 }
 
-/** Eight colours that colour-blind eyes tell apart; with the dashes below, 56 heads look different. */
+/** Eight colours that colour-blind eyes tell apart (tests/components/test_colours.py); with the dashes below, 56 heads look different. */
 const HEADS = {
-  light: [[0, 114, 178], [198, 81, 2], [0, 128, 90], [160, 70, 130], [138, 90, 0], [90, 60, 190], [40, 44, 56], [0, 125, 150]],
-  dark: [[86, 180, 233], [240, 136, 62], [63, 199, 150], [225, 140, 190], [240, 215, 90], [170, 150, 255], [222, 224, 230], [110, 220, 225]],
+  light: [[0, 114, 178], [198, 81, 2], [0, 128, 90], [160, 70, 130], [120, 66, 40], [90, 60, 190], [40, 44, 56], [20, 30, 240]],
+  dark: [[86, 180, 233], [240, 136, 62], [63, 199, 150], [225, 140, 190], [240, 215, 90], [170, 150, 255], [222, 224, 230], [91, 225, 244]],
 };
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 5]];
 

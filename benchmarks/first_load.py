@@ -7,6 +7,7 @@ import argparse
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import BrowserContext, CDPSession
 
@@ -34,14 +35,17 @@ def watched(session: CDPSession, address: str) -> tuple[dict[str, float], list[f
     names: dict[str, str] = {}
     files: dict[str, float] = {}
     messages: list[float] = []
-    session.on("Network.requestWillBeSent", lambda event: names.setdefault(event["requestId"], event["request"]["url"]))
 
-    def finished(event: dict[str, float | str]) -> None:
+    def asked(event: Any) -> None:
+        names[event["requestId"]] = event["request"]["url"]
+
+    def finished(event: Any) -> None:
         url = names.get(str(event["requestId"]), "")
         if url.startswith(address):
             path = url.removeprefix(address).partition("?")[0]
             files[path] = files.get(path, 0) + float(event["encodedDataLength"]) / 1000
 
+    session.on("Network.requestWillBeSent", asked)
     session.on("Network.loadingFinished", finished)
     session.on(  # binary messages are told as base64
         "Network.webSocketFrameReceived", lambda event: messages.append(0.75 * len(event["response"]["payloadData"]) / 1000)

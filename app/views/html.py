@@ -50,7 +50,9 @@ def sentence(key: str, **values: object) -> str:
 
 def plain(key: str) -> str:
     """The sentence `key` as text without markup, for a file; a term is called by its name."""
-    return _MARKUP.sub(lambda found: found["bold"] or found["code"] or found["words"] or glossary()[found["term"]].name, template(key))
+    return _MARKUP.sub(
+        lambda found: found["bold"] or found["code"] or found["words"] or glossary()[found["term"]].name, template(key)
+    )
 
 
 def marked(source: str) -> str:
@@ -111,9 +113,9 @@ def prose(key: str, *, kind: str = "", **values: object) -> None:
 
 
 def heading(key: str, *, anchor: str = "", **values: object) -> None:
-    """The heading of one part of a page; `anchor` is the id that a link to it names."""
-    named = f' id="{anchor}"' if anchor else ""
-    st.html(f'<h3 class="atlas-heading"{named}>{sentence(key, **values)}</h3>')
+    """The heading of one part of a page, whose `anchor` is the id that a link to it names; without one, of a part of a part."""
+    tag, named = ("h2", f' id="{anchor}"') if anchor else ("h3", "")
+    st.html(f'<{tag} class="atlas-heading"{named}>{sentence(key, **values)}</{tag}>')
 
 
 def contents(key: str, parts: Mapping[str, str]) -> None:
@@ -159,7 +161,7 @@ def dialog(id: str, key: str, content: str, *, beside: str = "", **values: objec
         f'<button type="button" class="atlas-open" popovertarget="{id}">{name}</button>'
         f'<div popover id="{id}" class="glossary" role="dialog" aria-label="{escape(text(key, **values))}">'
         f'<button type="button" class="close" popovertarget="{id}" popovertargetaction="hide" aria-label="{close}">×</button>'
-        f"<h3>{name}</h3>{content}</div>{beside}"
+        f"<h2>{name}</h2>{content}</div>{beside}"
     )
 
 

@@ -187,7 +187,7 @@ AWKWARD = (
     "今天早上我遇见了一位老朋友",
     "cafe\u0301 caf\u00e9 a\u200bb \ue000",
 )
-OUR_ELEMENTS = "p|b|i|code|div|span|bdi|button|h3|ol|ul|li|small|table|thead|tbody|tr|th|td|caption|nav|a"
+OUR_ELEMENTS = "p|b|i|code|div|span|bdi|button|h2|h3|ol|ul|li|small|table|thead|tbody|tr|th|td|caption|nav|a"
 
 
 def test_awkward_sentences_are_drawn_with_their_own_labels(open_app: OpenApp) -> None:

@@ -56,10 +56,10 @@ class Clocks extends Drawn {
     this.path = element("code", { class: "path", dir: "ltr" }, this.header.path);
     this.table = new TableTwin(text);
     const exports = exportRow(this, text, () => address(this.state, this.header));
-    const heading = name => element("h4", {}, text[name]);
-    this.root.replaceChildren(element("section", { class: "card" }, this.controls, this.tokens, element("div", { class: "sliders" }, ...Object.values(this.sliders).map(({ label }) => label)),
-      this.numbers, this.note, heading("dials"), clocks.frame, this.typed, heading("waves"), line.frame, this.recorded, this.live, this.panel,
-      this.path, this.table.details, exports));
+    const heading = name => element("h3", {}, text[name]);
+    this.root.replaceChildren(element("section", { class: "card" }, element("div", { class: "choices" }, this.controls, this.tokens), element("div", { class: "sliders" }, ...Object.values(this.sliders).map(({ label }) => label)),
+      this.numbers, this.note, element("div", { class: "dials" }, heading("dials"), clocks.frame, this.typed), element("div", { class: "waves" }, heading("waves"), line.frame, this.recorded), this.live,
+      element("div", { class: "aside" }, this.panel), this.path, this.table.details, exports));
     this.asGroup(text.title);
     Object.assign(this, { clocks, line });
   }

@@ -18,7 +18,7 @@ function turn(text, pair, name, position) {
 
 export function describe(text, pair, places) {
   const [first, second] = pair.channels, offset = places.q - places.k, value = term(pair, offset), phase = wrapped(pair.phase);
-  const title = element("h4", {}, fill(text.pair_title, { pair: pair.index, first, second, w: written(pair.w), wavelength: pair.wavelength.toFixed(1) }));
+  const title = element("h3", {}, fill(text.pair_title, { pair: pair.index, first, second, w: written(pair.w), wavelength: pair.wavelength.toFixed(1) }));
   const sum = element("p", { class: "note", "data-testid": "term" }, fill(text.term, {
     q: written(pair.q.size), k: written(pair.k.size), offset: minus(offset), w: written(pair.w), phi: phase < 0 ? `(${written(phase)})` : written(phase), degrees: minus(degrees(phase).toFixed(1)), value: written(value) }));
   return [title, element("div", { class: "turns table-scroll", tabindex: "0", role: "group", "aria-label": text.matrix }, turn(text, pair, "q", places.q), turn(text, pair, "k", places.k)), sum];

@@ -45,7 +45,7 @@ class Curves extends Drawn {
     this.table = new TableTwin(text);
     const exports = exportRow(this, text, () => this.link());
     const path = element("code", { class: "path", dir: "ltr" }, chart.path);
-    this.root.replaceChildren(element("section", { class: "card" }, element("h4", { "data-testid": "title" }, chart.title), this.stage.frame, this.live, path, this.table.details, exports));
+    this.root.replaceChildren(element("section", { class: "card" }, element("h3", { "data-testid": "title" }, chart.title), this.stage.frame, this.live, path, this.table.details, exports));
     this.asGroup(chart.title);
   }
 

@@ -84,7 +84,7 @@ class Moments extends Drawn {
     const exports = exportRow(this, text, () => this.link());
     this.path = element("code", { class: "path", dir: "ltr" });
     this.root.replaceChildren(element("section", { class: "card" },
-      element("h4", { "data-testid": "title" }, shown.title), element("div", { class: "scrub" }, this.player, this.slider, this.output),
+      element("h3", { "data-testid": "title" }, shown.title), element("div", { class: "scrub" }, this.player, this.slider, this.output),
       element("div", { class: "plots" }, ...this.plots.map(plot => element("div", {}, plot.frame))), this.controls, this.stage.frame, this.scaleCanvas,
       element("p", { class: "note" }, text.gold), this.live, this.path, this.table.details, exports));
     label(this.root, { role: "group", "aria-label": shown.title });

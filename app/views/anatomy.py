@@ -90,6 +90,7 @@ class Anatomy:
     name: str
     stage: Block
     export: Export | None = None
+    slides: Sequence[Block] = ()  # of a stage that presenter mode shows in several parts
     sections: Sequence[Section] = ()
     formulas: Sequence[Formula] = ()
     shapes: Sequence[Shape] = ()
@@ -212,7 +213,7 @@ def _present(page: Anatomy) -> None:
 
     slides = [
         Slide("idea", f"{page.name}.title", idea),
-        Slide("stage", "presenting.stage", page.stage, headed=False),
+        *(Slide("stage", "presenting.stage", part, headed=False) for part in page.slides or (page.stage,)),
         *(Slide("section", section.title, section.content, _anchor(section.title)) for section in page.sections),
         *(Slide("formula", "page.formula", partial(_formulas, (one,)), _anchor("page.formula")) for one in page.formulas),
     ]

@@ -7,7 +7,7 @@ from app.views import html
 from app.views.decoding_place import Asked, take, tell_branch, typed
 from model import cost
 from model.analysis.beam_tree import Grown, beside_greedy, grow
-from model.analysis.decoding_steps import Candidate, Writing, write
+from model.analysis.decoding_steps import BEST, FEW, Candidate, Writing, write
 from model.beam_search import LENGTH_PENALTY
 from model.trace import Trace
 from model.translator import Atlas, LanguageModel
@@ -17,7 +17,8 @@ STEPS, TREE = "decoding_steps", "beam_tree"
 
 def written(selection: session.Selection, found: Asked) -> Writing:
     """The output as asked for; where a beam searches, the greedy one."""
-    return session.measured_model(write, selection.model, selection.text, found.plan, found.eye)
+    best = FEW if session.presenting() else BEST
+    return session.measured_model(write, selection.model, selection.text, found.plan, found.eye, best)
 
 
 def searched(selection: session.Selection, found: Asked) -> Grown:

@@ -85,4 +85,4 @@ def _turn(pages: Mapping[str, tuple[str, int | str]]) -> None:
     asked = pages.get(st.session_state.pop(TURN, ""))
     if asked:
         page, slide = asked
-        session.go(f"views/{page}.py", **session.presented(slide))
+        session.go(f"views/{page}.py", None, **session.presented(slide))

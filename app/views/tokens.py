@@ -33,6 +33,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "tokens",
         lambda: stage(selection, atlas, trace, side),
+        slides=(lambda: pieces(selection, atlas, trace, side), lambda: calculation(selection, atlas, trace, side)),
         export=Export(
             f"{selection.model}-tokens.npz",
             lambda: recorded(trace, ("source.", "target."), picture.caption(selection, trace)),
@@ -65,6 +66,12 @@ def adds(atlas: Atlas) -> bool:
 
 def stage(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
     """The text and its pieces; then the four matrices from ids to the input."""
+    pieces(selection, atlas, trace, side)
+    calculation(selection, atlas, trace, side)
+
+
+def pieces(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
+    """Which text, and how it is cut."""
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     if len(sides := sides_of(atlas)) > 1:
@@ -86,6 +93,10 @@ def stage(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) 
     with st.expander(text("tokens.table"), on_change="rerun", key="pieces", bind="query-params") as table:
         if table.open:
             listed(atlas, tokens, side)
+
+
+def calculation(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
+    """From ids to the input, and how closely this agrees with the trace."""
     with st.container(key="stage"):
         draw(selection, atlas, trace, side)
     agreed = session.measured(embeddings.agreement, selection, side)

@@ -16,7 +16,7 @@ from app.views import (
     training_what_if,
 )
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
-from app.views.training_place import SMOOTHING, first_row
+from app.views.training_place import SMOOTHING, choose, first_row
 from model.analysis import schedules, smoothing
 from model.analysis.schedules import Setting
 from model.config import paper_base
@@ -33,6 +33,10 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "training",
         lambda: stage(selection, atlas, trace),
+        slides=(
+            lambda: chosen(selection, atlas, trace, training_smoothing.rows),
+            lambda: chosen(selection, atlas, trace, training_smoothing.classes),
+        ),
         export=Export(f"{selection.model}-training.npz", lambda: archive(selection, atlas, trace), "training.export_note"),
         sections=(
             Section("training.forcing_title", lambda: training_forcing.draw(selection, trace)),
@@ -60,14 +64,17 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
 def stage(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
-    chosen(selection, atlas, trace)
+    chosen(selection, atlas, trace, training_smoothing.rows, training_smoothing.classes)
 
 
 @st.fragment
-def chosen(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+def chosen(selection: session.Selection, atlas: Atlas, trace: Trace, *parts: training_smoothing.Part) -> None:
+    """Choose a row and a target, and see these parts of what they cost."""
     session.begin_run()
     with st.container(key="stage"):
-        training_smoothing.row(selection, atlas, trace)
+        asked = choose(trace)
+        for part in parts:
+            part(selection, atlas, trace, asked)
 
 
 def archive(selection: session.Selection, atlas: Atlas, trace: Trace) -> bytes:

@@ -1,11 +1,13 @@
 """Label smoothing: one real row of the output beside its target, the floor of the loss, and the price of over-confidence."""
 
+from collections.abc import Callable
+
 from app import session
 from app.components import bars as bar_chart
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
 from app.views import html, picture
-from app.views.training_place import SMOOTHING, Asked, choose, convention_name, scientific
+from app.views.training_place import SMOOTHING, Asked, convention_name, scientific
 from model.analysis import lens, smoothing
 from model.trace import Trace
 from model.training.loss import Convention
@@ -13,29 +15,13 @@ from model.translator import Atlas
 
 SIZES = (5, 10, 32_000, 37_000)
 
+# One part of the stage.
+Part = Callable[[session.Selection, Atlas, Trace, Asked], None]
 
-def row(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
-    """The stage: choose a row and a target; the loss of all rows, and the chosen one class by class."""
-    asked = choose(trace)
+
+def rows(selection: session.Selection, atlas: Atlas, trace: Trace, asked: Asked) -> None:
+    """The loss of every row of this one pass, and the means."""
     found = session.measured(smoothing.losses, selection, asked.smoothing, asked.convention)
-    one = session.measured(smoothing.row, selection, asked.row, asked.smoothing, asked.convention)
-    all_rows(selection, trace, asked, found)
-    tell(trace, asked, one)
-    classes(selection, atlas, trace, asked, one)
-    html.prose(
-        "training.means",
-        rows=len(found.plain),
-        plain=html.Ours(html.number(found.mean_plain, 4)),
-        smoothed=html.Ours(html.number(found.mean_smoothed, 4)),
-        floor=html.Ours(html.number(found.floor, 4)),
-        perplexity=html.Ours(html.number(found.perplexity, 3)),
-    )
-    if found.trained is not None:
-        html.prose("training.means_trained", kind="quiet", trained=html.Ours(html.number(found.trained, 4)))
-
-
-def all_rows(selection: session.Selection, trace: Trace, asked: Asked, found: smoothing.Losses) -> None:
-    """The loss of every row of this one pass."""
     chart = Chart(
         text("training.losses_title"),
         text("training.losses_axis"),
@@ -50,6 +36,16 @@ def all_rows(selection: session.Selection, trace: Trace, asked: Asked, found: sm
         path="logits",
     )
     curves(pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name="losses"), key="picture_losses")
+    html.prose(
+        "training.means",
+        rows=len(found.plain),
+        plain=html.Ours(html.number(found.mean_plain, 4)),
+        smoothed=html.Ours(html.number(found.mean_smoothed, 4)),
+        floor=html.Ours(html.number(found.floor, 4)),
+        perplexity=html.Ours(html.number(found.perplexity, 3)),
+    )
+    if found.trained is not None:
+        html.prose("training.means_trained", kind="quiet", trained=html.Ours(html.number(found.trained, 4)))
 
 
 def tell(trace: Trace, asked: Asked, one: smoothing.Row) -> None:
@@ -69,8 +65,10 @@ def tell(trace: Trace, asked: Asked, one: smoothing.Row) -> None:
     )
 
 
-def classes(selection: session.Selection, atlas: Atlas, trace: Trace, asked: Asked, one: smoothing.Row) -> None:
-    """The likeliest classes, the right one, and all others together: what is asked for and what is predicted."""
+def classes(selection: session.Selection, atlas: Atlas, trace: Trace, asked: Asked) -> None:
+    """The chosen row: the likeliest classes, the right one, and all others together; what is asked for and what is predicted."""
+    one = session.measured(smoothing.row, selection, asked.row, asked.smoothing, asked.convention)
+    tell(trace, asked, one)
     words = [lens.word(atlas, id_) for id_ in one.ids]
     title = text(
         "training.row_title", row=asked.row, convention=convention_name(asked.convention), smoothing=f"{asked.smoothing:g}"

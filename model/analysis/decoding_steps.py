@@ -18,6 +18,7 @@ from model.trace import tracing
 from model.translator import Atlas, LanguageModel
 
 BEST = 20  # tokens of a step that are shown one by one
+FEW = 7  # the same, read from afar
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Moment:
-    """One step. `candidates`: the `BEST` likeliest and, if it is not among them, the one taken; `others` are all the rest, with
+    """One step. `candidates`: the `best` likeliest and, if it is not among them, the one taken; `others` are all the rest, with
     the sums of their probabilities.
 
     `log_sum`: the logarithm of the sum of the exponentials of all logits. `drawn`: the number of the draw, None where nothing was
@@ -111,8 +112,8 @@ class Writing:
         return sum(moment.log_probability for moment in self.moments)
 
 
-def write(atlas: Atlas, text: str, plan: Plan, eye: Eye) -> Writing:
-    """Write after a source or prompt as planned, and keep what a page shows of each step."""
+def write(atlas: Atlas, text: str, plan: Plan, eye: Eye, best: int = BEST) -> Writing:
+    """Write after a source or prompt as planned; keep what a page shows of each step, with the `best` likeliest tokens."""
     source = atlas.source_tokens(text)
     path, first = eye.path(atlas), len(source) if isinstance(atlas, LanguageModel) else 1
     facts, rows, ids = [], [], []
@@ -121,7 +122,7 @@ def write(atlas: Atlas, text: str, plan: Plan, eye: Eye) -> Writing:
             query = first - 1 + step.index if step.index <= len(plan.prefix) else -1
             rows.append(eye.row(recording[path].tensor, 0, query, len(source)))
             given = step.index < len(plan.prefix)
-            facts.append(_facts(atlas, step, plan, None if given else drawn))
+            facts.append(_facts(atlas, step, plan, None if given else drawn, best))
             ids.append(int(step.chosen))
     after = text if isinstance(atlas, LanguageModel) else ""
     taken = atlas.tokenizers.target.produced(ids, after=after)
@@ -156,7 +157,7 @@ def _draws(plan: Plan) -> Iterator[float | None]:
         yield float(drawn) if plan.kind == "sampling" else None
 
 
-def _facts(atlas: Atlas, step: Step, plan: Plan, drawn: float | None) -> dict[str, Any]:
+def _facts(atlas: Atlas, step: Step, plan: Plan, drawn: float | None, best: int) -> dict[str, Any]:
     """What a moment holds beside its tokens and weights."""
     sampling, row, taken = plan.sampling, step.logits[0].double(), int(step.chosen)
     probabilities, final = row.softmax(dim=-1), distribution(row, sampling)
@@ -166,12 +167,12 @@ def _facts(atlas: Atlas, step: Step, plan: Plan, drawn: float | None) -> dict[st
     in_p = in_k & in_top_p(scores.masked_fill(~in_k, -math.inf).softmax(dim=-1), sampling.top_p)
     order = row.argsort(descending=True, stable=True)
     rank = int((order == taken).nonzero())
-    shown = order[:BEST] if rank < BEST else torch.cat((order[:BEST], order[rank : rank + 1]))
+    shown = order[:best] if rank < best else torch.cat((order[:best], order[rank : rank + 1]))
     high = float(final[order[: rank + 1]].sum())
     labels = [token.label for id_ in shown.tolist() for token in atlas.tokenizers.target.produced([id_])]
     candidates = tuple(
         Candidate(
-            id_, label, 1 + (at if at < BEST else rank), float(row[id_]),
+            id_, label, 1 + (at if at < best else rank), float(row[id_]),
             float(row[id_]) / sampling.temperature if sampling.temperature else None,
             float(probabilities[id_]), bool(in_k[id_]), bool(in_p[id_]), float(final[id_]),
         )

@@ -48,21 +48,40 @@ def test_every_page_is_shown_part_by_part(open_app: OpenApp, page: str) -> None:
     first = bar(app)
     assert first["page"] == first["title"] == text.text(f"{page}.title")
     assert first["count"] > 2
-    titles = []
-    for slide in range(1, first["count"] + 1):
+    assert_is_one_part(app, first)
+    for slide in (2, (first["count"] + 3) // 2, first["count"]):
         found = to(app, slide)
-        titles.append(found["title"])
         assert found["slide"] == slide
         assert found["count"] == first["count"]
-        headings = [element.value for element in app.html if "<h1" in element.value]
-        assert len(headings) == 1
-        assert titles[-1] in unescape(headings[0])
-        assert not app.sidebar.children
-        assert not app.title  # the frame's own
-        assert 'class="atlas-contents"' not in said(app)
-        assert 'id="part-' not in said(app)
-    assert titles[1] == text.text("presenting.stage")
-    assert text.text("page.code") not in titles
+        assert (found["title"] == text.text("presenting.stage")) == (slide == 2)
+        assert found["title"] != text.text("page.code")
+        assert_is_one_part(app, found)
+
+
+def assert_is_one_part(app: AppTest, told: Mapping[str, Any]) -> None:
+    """Nothing of the frame of a page is around the slide."""
+    (heading,) = [element.value for element in app.html if "<h1" in element.value]
+    assert str(told["title"]) in unescape(heading)
+    assert not app.sidebar.children
+    assert not app.title  # the frame's own
+    assert 'class="atlas-contents"' not in said(app)
+    assert 'id="part-' not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("page", "first", "second"),
+    [("tokens", "atlas-tokens placed", "tokens_matrices_source"), ("training", "picture_losses", "picture_row")],
+)
+def test_a_picture_of_two_parts_has_two_slides(open_app: OpenApp, page: str, first: str, second: str) -> None:
+    app = open_slide(open_app, page, 2)
+    assert [part in drawn(app) for part in (first, second)] == [True, False]
+    assert to(app, 3)["title"] == text.text("presenting.stage")
+    assert [part in drawn(app) for part in (first, second)] == [False, True]
+
+
+def drawn(app: AppTest) -> str:
+    """Everything on the slide: HTML, and components by their keys."""
+    return said(app) + " ".join(component.proto.id for component in app.get("bidi_component"))
 
 
 def test_a_slide_that_no_page_has_becomes_the_nearest(open_app: OpenApp) -> None:

@@ -133,6 +133,7 @@ def show(page: Anatomy) -> None:
     begin(page.name)
     _contents(page)
     _doubts(page.name)
+    html.unseen_heading("presenting.stage")
     page.stage()
     if page.export:
         _export(page.name, page.export)

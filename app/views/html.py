@@ -118,6 +118,11 @@ def heading(key: str, *, anchor: str = "", **values: object) -> None:
     st.html(f'<{tag} class="atlas-heading"{named}>{sentence(key, **values)}</{tag}>')
 
 
+def unseen_heading(key: str) -> None:
+    """The heading of a part that shows what it is, for those who go from heading to heading."""
+    st.html(f'<h2 class="atlas-unseen">{sentence(key)}</h2>')
+
+
 def contents(key: str, parts: Mapping[str, str]) -> None:
     """Links to the parts of a page: the anchor of each and the key of its heading."""
     links = " ".join(f'<a href="#{anchor}">{sentence(title)}</a>' for anchor, title in parts.items())

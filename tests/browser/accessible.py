@@ -11,8 +11,8 @@ from playwright.sync_api import Page
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 SEVERE = ("serious", "critical")
-RUN = """async () => {
-    const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+RUN = """async rules => {
+    const { violations } = await axe.run(document, { resultTypes: ["violations"], ...(rules.length && { runOnly: rules }) });
     return violations.flatMap(({ id, impact, nodes }) => nodes.map(node => ({
         rule: id, impact: node.impact ?? impact, place: node.target.flat().join(" >> "), html: node.html.slice(0, 160),
         why: [...node.any, ...node.all, ...node.none].map(check => check.message).join("; "),
@@ -30,14 +30,14 @@ class Finding(TypedDict):
     why: str
 
 
-def findings(page: Page) -> list[Finding]:
-    """All that is found."""
+def findings(page: Page, *rules: str) -> list[Finding]:
+    """All that is found, or all that these rules find."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)  # through the debugger, which no policy of the page holds back
-    found: list[Finding] = page.evaluate(RUN)
+    found: list[Finding] = page.evaluate(RUN, rules)
     return found
 
 
-def severe(page: Page) -> list[Finding]:
+def severe(page: Page, *rules: str) -> list[Finding]:
     """What keeps somebody from using the page: a test compares it with nothing."""
-    return [found for found in findings(page) if found["impact"] in SEVERE]
+    return [found for found in findings(page, *rules) if found["impact"] in SEVERE]

@@ -1,8 +1,10 @@
 // The component: a button, and the box it opens: the link, what it holds, what it leaves out.
 import { oneEntryAPage } from "./address.js";
 import { button, toggle } from "./controls.js";
+import { reachFormulas } from "./formulas.js";
 import { asText, held, inWords, lengthOf, linkOf, LONGEST } from "./link.js";
 import { Drawn, mount } from "./mount.js";
+import { afterReconnecting } from "./reconnect.js";
 import { element, fill } from "./template.js";
 
 const ICON = "M14 5l5 5-5 5M19 10H9a4 4 0 0 0-4 4v5"; // an arrow that leaves
@@ -11,9 +13,12 @@ class Share extends Drawn {
   constructor(root) {
     super(root);
     oneEntryAPage();
+    // It stands on every page.
+    this.ends = [reachFormulas(), afterReconnecting(() => this.again(Date.now()))];
   }
 
-  update({ data }) {
+  update({ data, setTriggerValue }) {
+    this.again = time => setTriggerValue("again", time);
     const message = new TextDecoder().decode(data);
     this.receive(message, message === this.message);
   }
@@ -49,10 +54,10 @@ class Share extends Drawn {
     this.said = element("span", { class: "note", role: "status", "aria-live": "polite", "data-testid": "share-said" });
     this.list = element("dl", { "data-testid": "share-holds" });
     this.missing = element("ul", { "data-testid": "share-leaves-out" });
-    this.panel.replaceChildren(close, element("h3", {}, text.title), this.label, this.length,
+    this.panel.replaceChildren(close, element("h2", {}, text.title), this.label, this.length,
       element("div", { class: "row" }, button({ name: "share-copy", label: text.copy, className: "action strong", onPick: () => this.copy() }), this.said),
       toggle({ name: "share-language", label: fill(text.language, { language: this.header.language }), value: this.language, onPick: value => { this.language = value; this.show(); } }),
-      element("h4", {}, text.holds), this.list, element("h4", {}, text.leaves_out), this.missing);
+      element("h3", {}, text.holds), this.list, element("h3", {}, text.leaves_out), this.missing);
     this.show();
     this.field.focus();
   }
@@ -91,6 +96,11 @@ class Share extends Drawn {
   render() {
     this.width = this.root.clientWidth;
     this.root.dataset.painted = ++this.painted;
+  }
+
+  close() {
+    super.close();
+    for (const end of this.ends) end();
   }
 }
 

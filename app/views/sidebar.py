@@ -61,7 +61,9 @@ def _sentence(selection: session.Selection, *, editable: bool) -> None:
             if selection.text.strip()
             else f'<span class="empty">{html.sentence("sidebar.none")}</span>'
         )
-        st.html(f'<div class="atlas-box" tabindex="0" role="group" aria-label="{html.sentence("sidebar.sentence")}">{shown}</div>')
+        st.html(
+            f'<div class="atlas-box" tabindex="0" role="group" aria-label="{html.sentence("sidebar.sentence")}">{shown}</div>'
+        )
 
 
 def _model(selection: session.Selection) -> None:

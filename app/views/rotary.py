@@ -1,6 +1,7 @@
 """Rotary positions: pairs of numbers as hands of clocks; the score depends on the offset alone."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -23,6 +24,7 @@ from model.tokenizer import Token
 from model.trace import Trace
 from model.translator import Atlas
 
+PARTS = ("dials", "waves")  # of the picture, each on a slide of its own
 PAIR = 0  # of the formula with numbers: the one that every head has
 
 
@@ -34,6 +36,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "rotary",
         lambda: stage(selection, atlas, trace, place, (row, column)),
+        slides=[partial(stage, selection, atlas, trace, place, (row, column), part) for part in PARTS],
         export=Export(f"{selection.model}-rotary.npz", lambda: saved(selection, trace, place), note="rotary.export_note"),
         sections=(
             Section("rotary.angles_title", lambda: angles(selection, atlas, trace, place, row, cell)),
@@ -81,8 +84,10 @@ def head_name(place: session.Place) -> str:
 # ----- the stage
 
 
-def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, at: tuple[int, int]) -> None:
-    """Which head, and its clocks."""
+def stage(
+    selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, at: tuple[int, int], part: str = "whole"
+) -> None:
+    """Which head, and its clocks; `part` of the picture."""
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     choose(atlas, place)
@@ -108,7 +113,7 @@ def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: sessi
         text=section("clocks"),
         caption={**picture.caption(selection, trace), "head": head_name(place)},
     )
-    with st.container(key="stage"):
+    with st.container(key="stage"), st.container(key=f"rotary_{part}"):
         clocks(message, key="rotary_clocks")
     html.prose("rotary.read", kind="quiet")
 

@@ -56,7 +56,7 @@ class DecodingSteps extends Drawn {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
     this.twin = new Twin(text);
     const exports = exportRow(this, text, () => location.href);
-    this.root.replaceChildren(element("section", { class: "card" }, slide, frame, this.scale, this.live, this.typing(text), element("p", { class: "hint" }, text.keys), this.twin.details, exports));
+    this.root.replaceChildren(element("section", { class: "card" }, slide, frame, this.scale, this.live, element("div", { class: "aside" }, this.typing(text)), element("p", { class: "hint" }, text.keys), this.twin.details, exports));
     this.asGroup(text.title);
   }
 

@@ -3,7 +3,8 @@ import { replaceAddress } from "./address.js";
 import { parts, tell } from "./bar.js";
 import { Fit } from "./fit.js";
 import { mount } from "./mount.js";
-import { boxOpen, early, late } from "./pressed.js";
+import { boxOpen, early, late, typedIn } from "./pressed.js";
+import { afterReconnecting } from "./reconnect.js";
 
 const WAIT = 5000, TURNING = 1000; // ms in which the page is drawn again after leaving; in which another page comes
 
@@ -16,12 +17,13 @@ class Presenter {
     this.up = event => this.press(event, late);
     document.addEventListener("keydown", this.down, true);
     document.addEventListener("keydown", this.up);
+    this.forget = afterReconnecting(() => this.send("to", {}));
   }
 
   update({ data, setTriggerValue }) {
     this.send = setTriggerValue;
     const message = new TextDecoder().decode(data);
-    if (message === this.message) return;
+    if (message === this.message) { this.fit.grow(); return; }
     const before = this.header;
     this.message = message;
     this.header = JSON.parse(message);
@@ -38,12 +40,14 @@ class Presenter {
   get covered() { return this.made.black.matches(":popover-open"); }
 
   press(event, meaning) {
-    if (this.made.box.open || boxOpen()) return;
+    if (this.made.box.open || boxOpen(event)) return;
     const action = meaning(event);
     if (!action) return;
     event.preventDefault();
     event.stopPropagation();
-    this.act(action);
+    const box = typedIn(event);
+    box?.blur(); // what was typed counts, whatever comes next
+    if (!box || action !== "leave") this.act(action);
   }
 
   act(action) {
@@ -94,6 +98,7 @@ class Presenter {
   close() {
     document.removeEventListener("keydown", this.down, true);
     document.removeEventListener("keydown", this.up);
+    this.forget();
     this.fit.close();
   }
 }

@@ -4,10 +4,15 @@ const ELSE = { ArrowRight: "next", n: "next", ArrowLeft: "previous", p: "previou
   ArrowDown: "down", ArrowUp: "up", f: "full", b: "black", ".": "black", "?": "help" };
 const OWNERS = 'input, textarea, select, [contenteditable]:not([contenteditable="false"]), canvas, [role="application"], [role="slider"], [role="radio"], [role="combobox"], [role="listbox"], [role="spinbutton"], [role="grid"], [role="menu"], [role="tab"], [tabindex="0"]:not(button, a)';
 const PRESSED_BY_SPACE = 'button, a, summary, [role="button"]';
+const TYPED = 'textarea, input:not([type="range"], [type="checkbox"], [type="radio"]), [contenteditable]:not([contenteditable="false"])';
+const LIST = CSS.supports("selector(select:open)") ? "select:open" : "select:not(*)";
 const OPEN = 'dialog[open], :popover-open, [data-testid="stDialog"], [data-testid="stPopoverBody"], [data-baseweb="popover"] [role="listbox"]';
 
 /** Whether a box lies over the slide; it has all keys. */
-export const boxOpen = () => Boolean(document.querySelector(OPEN));
+export const boxOpen = event => Boolean(document.querySelector(OPEN)) || target(event)?.matches(LIST);
+
+/** The box that a text is being typed into. */
+export const typedIn = event => target(event)?.closest(TYPED);
 
 /** What a key on the way down does, before whoever has the keyboard gets it. */
 export const early = event => modified(event) ? undefined : ALWAYS[event.key];
@@ -18,6 +23,11 @@ export function late(event) {
   const space = event.key === " ";
   if (holds(event, space ? `${OWNERS}, ${PRESSED_BY_SPACE}` : OWNERS)) return undefined;
   return space ? (event.shiftKey ? "previous" : "next") : ELSE[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+}
+
+function target(event) {
+  const [node] = event.composedPath();
+  return node instanceof Element ? node : null;
 }
 
 const modified = event => event.altKey || event.ctrlKey || event.metaKey || event.isComposing;

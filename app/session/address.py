@@ -28,7 +28,8 @@ def put(name: str, value: str | None) -> None:
         last = kept.get(name)
         earlier = last.earlier if last and _recent(last) else ()
         kept[name] = _Put(tuple({*earlier, before} - {value}), value, time.monotonic(), _page())
-    _write(name, value)
+    if st.query_params.get_all(name) != ([] if value is None else [value]):
+        _write(name, value)
 
 
 def settle() -> None:

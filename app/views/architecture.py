@@ -216,7 +216,8 @@ def what_if(selection: session.Selection) -> None:
 
 def keep_settings() -> None:
     """A link reopens the comparison too."""
-    st.query_params["settings"] = st.session_state[SETTINGS] or "base"
+    session.settle()
+    session.put("settings", st.session_state[SETTINGS] or "base")
 
 
 def compare(selection: session.Selection, name: str) -> None:

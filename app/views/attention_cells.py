@@ -110,8 +110,5 @@ def _keep(kept: Kept) -> Kept:
     """Remember the edits, and write them into the URL."""
     kept = replace(kept, written=cells.as_text(kept.cells))
     st.session_state[_STATE] = kept
-    if kept.written and st.query_params.get(PARAMETER) != kept.written:
-        st.query_params[PARAMETER] = kept.written
-    elif not kept.written and PARAMETER in st.query_params:
-        del st.query_params[PARAMETER]
+    session.put(PARAMETER, kept.written or None)
     return kept

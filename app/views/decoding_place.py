@@ -119,8 +119,9 @@ def _choose_head(atlas: Atlas, shown: picture.Head) -> None:
         if isinstance(chosen, picture.Head) and chosen.head is not None:  # anything may be sent
             session.move(atlas, attention=chosen.attention, layer=chosen.layer, head=chosen.head)
 
-    st.session_state[HEAD] = shown
-    st.selectbox(text("decoding.choose_head"), options, format_func=lambda head: head.name, key=HEAD, on_change=look, width=190)
+    linked.show(HEAD, shown)
+    label, change = text("decoding.choose_head"), linked.fresh(HEAD, look)
+    st.selectbox(label, options, format_func=lambda head: head.name, key=HEAD, on_change=change, width=190)
 
 
 def allowed(selection: session.Selection, atlas: Atlas) -> int:

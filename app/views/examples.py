@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
+from app.views import linked
 
 KEY = "example"
 
@@ -11,14 +12,14 @@ KEY = "example"
 def choose(selection: session.Selection) -> None:
     """The examples of this model; the one that is chosen becomes the sentence of all pages."""
     sources = [example.source for example in session.examples(selection.model, selection.language)]
-    st.session_state[KEY] = selection.text if selection.text in sources else None
+    linked.show(KEY, selection.text if selection.text in sources else None)
     st.selectbox(
         text("translate.examples"),
         sources,
         index=None,
         key=KEY,
         placeholder=text("translate.examples_placeholder"),
-        on_change=_take,
+        on_change=linked.fresh(KEY, _take),
     )
 
 

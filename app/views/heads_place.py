@@ -70,13 +70,13 @@ def choice(label: str, name: str, names: Mapping[str, str]) -> str:
 
 
 def choices(label: str, name: str, names: Mapping[str, str], placeholder: str) -> list[str]:
-    """Any of the options, by id; those that the link names at first."""
-    asked = st.query_params.get_all(name)
+    """Any of the options, by id; at first those that the link names: with commas between, or each in a parameter of its own."""
+    asked = ",".join(st.query_params.get_all(name)).split(",")
     st.session_state[name] = [option for option in names if option in asked]
 
     def change() -> None:
         session.settle()
-        st.query_params[name] = st.session_state[name]
+        session.put(name, ",".join(st.session_state[name]) or None)
 
     return st.multiselect(label, list(names), key=name, format_func=names.__getitem__, placeholder=placeholder, on_change=change)
 

@@ -5,7 +5,7 @@ import streamlit as st
 from app import session
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, linked, picture
 from app.views.layers_place import Spot, labels
 from model.analysis import feed_forward
 from model.trace import Trace
@@ -132,7 +132,7 @@ def choose_unit(atlas: Atlas, trace: Trace, where: Spot) -> int:
     most = strongest(trace, where)
     written = st.query_params.get("unit", "")
     asked = int(written) if written.isascii() and written.isdigit() and len(written) < 7 else most
-    st.session_state["memory_unit"] = min(asked, atlas.config.d_ff - 1)
+    linked.show("memory_unit", min(asked, atlas.config.d_ff - 1))
 
     def keep() -> None:
         session.settle()
@@ -144,7 +144,7 @@ def choose_unit(atlas: Atlas, trace: Trace, where: Spot) -> int:
         max_value=atlas.config.d_ff - 1,
         step=1,
         key="memory_unit",
-        on_change=keep,
+        on_change=linked.fresh("memory_unit", keep),
     )
     return chosen
 

@@ -268,6 +268,7 @@ PAGES: dict[str, dict[str, Called]] = {
         **POINTS,
     },
     "studio": {
+        "sample": Called("sharing.sample"),
         "pair": _counted("sharing.pair"),
         "view": _word("alignment.view", "alignment.view_*"),
         "unit": _word("alignment.unit", "alignment.unit_*"),

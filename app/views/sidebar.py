@@ -39,13 +39,13 @@ def sentence_box(
     selection: session.Selection, *, height: int, label_visibility: Literal["visible", "collapsed"] = "visible"
 ) -> None:
     """The text box: whatever is typed becomes the sentence of all pages."""
-    st.session_state["sentence"] = selection.text
+    linked.show("sentence", selection.text)
     st.text_area(
         text("sidebar.sentence"),
         key="sentence",
         height=height,
         placeholder=text("sidebar.sentence_placeholder"),
-        on_change=lambda: session.select(text=st.session_state["sentence"]),
+        on_change=linked.fresh("sentence", lambda: session.select(text=st.session_state["sentence"])),
         label_visibility=label_visibility,
     )
 

@@ -25,6 +25,7 @@ def described() -> Anatomy:
     """The page with what there is of it: sections for one pair, for heads and for exports need results."""
     if not session.translators():
         return Anatomy("studio", lambda: html.notice("error", "errors.no_models"))
+    studio_input.reopen()
     found = session.study()
     _follow_model(found)
     return Anatomy(

@@ -7,11 +7,12 @@ import streamlit as st
 
 from app import session
 from app.text import has, text
-from app.views import html, told
+from app.views import html, linked, told
 from model.alignment.formats import Problem
 
 FILES, PASTE, PASTE_TARGET = "studio_files", "studio_paste", "studio_paste_target"
 REFUSALS = "atlas_studio_refusals"  # how many uploads could not be read
+SAMPLE = "sample"  # in the URL: which sample was taken, since a link carries no file
 
 
 def show() -> None:
@@ -27,6 +28,16 @@ def show() -> None:
             _refusal()
             _ways()
             _samples()
+
+
+def reopen() -> None:
+    """Take the sample that a link names, where nothing was brought; let the link name the sample that was taken."""
+    samples = {sample.id: sample.upload for sample in session.study_samples()}
+    asked = st.query_params.get(SAMPLE, "")
+    if session.study() is None and asked in samples:
+        _take(samples[asked])
+    found = session.study()
+    session.put(SAMPLE, next((name for name, upload in samples.items() if found and found.upload is upload), None))
 
 
 def _linked() -> None:
@@ -137,7 +148,7 @@ def _take_files(box: str) -> None:
     if files:
         _take(session.upload_of(files, found.upload if found else None))
     elif found is not None and found.state == "ready":
-        session.end_study()
+        give_up()
 
 
 def _take_text(*names: str) -> None:
@@ -148,7 +159,14 @@ def _take_text(*names: str) -> None:
         _take(session.upload_of(files, found.upload if found else None, pasted=True))
 
 
+def give_up() -> None:
+    """End the study; a link then names no sample either."""
+    session.end_study()
+    linked.write(SAMPLE, None)
+
+
 def _take(upload: session.Upload) -> None:
+    linked.write(SAMPLE, None)
     session.begin_study(upload, model=session.current().model)
     if session.refused_upload():
         st.session_state[REFUSALS] = st.session_state.get(REFUSALS, 0) + 1

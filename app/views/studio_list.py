@@ -48,7 +48,8 @@ def show(study: session.Study) -> None:
 
 def opened(study: session.Study) -> int:
     """The index of the pair that is shown below the list."""
-    return linked.number(PAIR, range(max(1, study.done)), 0)
+    asked = linked.number(PAIR, range(study.total), 0)
+    return asked if asked < study.done else 0
 
 
 def forget() -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html, studio_list, studio_settings, told
+from app.views import html, studio_input, studio_list, studio_settings, told
 
 BEAT = 0.6  # seconds between looks at work that is under way
 _BEFORE, _SEEN = "studio_state", "studio_seen"
@@ -89,4 +89,4 @@ def _time(seconds: float) -> str:
 
 def _end() -> None:
     studio_list.forget()
-    session.end_study()
+    studio_input.give_up()

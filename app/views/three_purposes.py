@@ -25,10 +25,7 @@ def section(selection: session.Selection) -> None:
         format_func={name: text(f"three_attentions.purpose_{name}") for name in ON}.__getitem__,
         key="three_purpose",
     )
-    if asked:  # by its name, not its label: a link reopens it in either language
-        st.query_params["purpose"] = asked
-    else:
-        st.query_params.pop("purpose", None)
+    session.put("purpose", asked)  # by its name, not its label: a link reopens it in either language
     if asked == "sentence":
         table(session.measured(purpose.outcomes, selection), text("three_attentions.purpose_caption"))
     elif asked == "examples":

@@ -133,13 +133,13 @@ def write_target(written: str) -> None:
 
 
 def target_box(written: str, key: str) -> None:
-    st.session_state[key] = written
+    linked.show(key, written)
     st.text_area(
         text("translate.target"),
         key=key,
         height=96,
         help=text("translate.target_help"),
-        on_change=lambda: session.select(target=st.session_state[key]),
+        on_change=linked.fresh(key, lambda: session.select(target=st.session_state[key])),
     )
 
 

@@ -1,6 +1,7 @@
 """One link reopens what is on the screen, on every page; and no click brings back what another had changed."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from app.components.share.payload import LABELS
 from app.session import address
+from app.session.loading import ROOT
 from app.text import LANGUAGES, template
 from app.views import linked
 from app.views.anatomy import ORDER
-from app.views.share_names import PAGES, named
+from app.views.share_names import EVERYWHERE, PAGES, named
 from tests.app.conftest import OpenApp, payloads, shown
 
 SENTENCE = "I love you."
@@ -37,6 +39,7 @@ def press(key: str) -> Choose:
 
 # Of each page: parameters that a component writes or another page brings, then what is chosen with widgets of the server.
 STATES: dict[str, tuple[dict[str, str], list[Choose]]] = {
+    "findings": ({}, []),
     "translate": ({"layer": "1", "head": "2", "row": "read", "unit": "words"}, [pick("translate_what_if", "head")]),
     "architecture": ({"layer": "1", "shapes": "symbols"}, [pick("architecture_what_if", "norm")]),
     "tokens": (
@@ -66,7 +69,7 @@ STATES: dict[str, tuple[dict[str, str], list[Choose]]] = {
     ),
     "cost": ({"roof.point": "1"}, [lambda app: app.selectbox(key="preset").set_value("base"), type_in("n", 64)]),
     "families": ({"word": "2", "of_layer": "1"}, [pick("prompt", "open"), type_in("source_length", 12)]),
-    "studio": ({"pair": "2", "view": "ribbon"}, []),
+    "studio": ({"pair": "2", "view": "ribbon"}, [press("studio_sample_en-fr-lines")]),
 }  # fmt: skip
 
 
@@ -124,6 +127,18 @@ def test_every_page_says_what_its_link_holds_and_leaves_out_in_both_languages(op
         assert message["names"]["mask"][1] == "mask"
         assert message["words"]["scope=layer"]
         assert message["place"].keys() == {"attention", "layer", "head"}  # the address lacks it, and the page draws it
+
+
+def test_the_document_lists_the_same_parameters() -> None:
+    sections = re.findall(r"^## (.+)\n([^#]*)", (ROOT / "docs" / "share.md").read_text("utf-8"), re.MULTILINE)
+    listed = {title: re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", rows, re.MULTILINE) for title, rows in sections}
+    common = dict(listed.pop("On every page"))
+    assert all(common[name] == template(called.key) for name, called in EVERYWHERE.items())
+    expected = {
+        template(f"{page}.title"): [(name, template(called.key).replace("`", "")) for name, called in PAGES[page].items()]
+        for page in PAGES
+    }
+    assert listed == expected
 
 
 def test_a_second_click_within_a_moment_keeps_what_the_first_chose(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:

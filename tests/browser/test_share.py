@@ -49,7 +49,7 @@ def test_a_link_of_what_components_hold_opens_the_same_for_somebody_else(open_pa
     expect(holds).to_contain_text(SENTENCE)
     expect(holds).to_contain_text(re.compile("Layer\\s*2\\s*Head\\s*3"))
     expect(page.get_by_test_id("share-leaves-out")).to_contain_text("theme")
-    page.get_by_test_id("control-language").uncheck()
+    page.get_by_test_id("control-share-language").uncheck()
     expect(page.get_by_test_id("share-link")).not_to_have_value(re.compile("lang="))
     page.keyboard.press("Escape")
     opened(other, copied(page))

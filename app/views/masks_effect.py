@@ -1,6 +1,5 @@
 """What a painted mask does: weights of a head, loss of the same translation, each row's first choice, a new translation."""
 
-
 from app import session
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text

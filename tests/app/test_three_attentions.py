@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 import model
 from app import session
 from app.components.attention_graph.payload import pack
-from model.page.attention import unpack
 from app.text import section, use
 from app.views import three_about
 from model.analysis import purpose
+from model.page.attention import unpack
 from model.trace import Trace, tracing
 from tests.app.conftest import OpenApp, said, shown
 from tests.model import tiny

@@ -10,7 +10,6 @@ import pytest
 import model
 from model.tokenizer import Token
 
-
 PAGE = ["attentions=None", "layers=None", "language='en'", "title=None", "model=''"]
 
 

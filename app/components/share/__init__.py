@@ -11,5 +11,9 @@ _component = component(Path(__file__).parent)
 
 
 def share(payload: bytes, *, key: str) -> None:
-    """Draws a payload made by `pack`. The link is the address as the browser has it; nothing is sent to the server."""
-    _component(key=key, data=payload, width="content")
+    """Draws a payload made by `pack`. The link is the address as the browser has it.
+
+    The server is told only that the page was without it for a moment, which runs the page: a process that is new to the page
+    would take the visitor's next click for the first of a visit, and lose it.
+    """
+    _component(key=key, data=payload, width="content", on_again_change=lambda: None)

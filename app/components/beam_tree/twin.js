@@ -1,10 +1,10 @@
 // Every node as a line of a table, and of a file.
 import { csvBlob } from "./export.js";
 import { Folded } from "./folded.js";
-import { element } from "./template.js";
+import { element, isolate } from "./template.js";
 import { wayTo, written } from "./tree.js";
 
-const before = (header, index) => [header.start, ...wayTo(header, index).slice(0, -1).map(at => header.nodes[at].label)].join(" · ");
+const before = (header, index) => [header.start, ...wayTo(header, index).slice(0, -1).map(at => header.nodes[at].label)].map(isolate).join(" · ");
 
 const heaviest = ({ rows, keys }, { row }) => keys[rows[row].indexOf(Math.max(...rows[row]))];
 

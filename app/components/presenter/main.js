@@ -4,6 +4,7 @@ import { parts, tell } from "./bar.js";
 import { Fit } from "./fit.js";
 import { mount } from "./mount.js";
 import { boxOpen, early, late, typedIn } from "./pressed.js";
+import { reachWide } from "./reach.js";
 import { afterReconnecting } from "./reconnect.js";
 
 const WAIT = 5000, TURNING = 1000; // ms in which the page is drawn again after leaving; in which another page comes
@@ -13,6 +14,7 @@ class Presenter {
     this.made = parts(action => this.act(action));
     root.replaceChildren(this.made.bar, this.made.live, this.made.black, this.made.box);
     this.fit = new Fit();
+    this.forget = reachWide();
     this.down = event => this.press(event, this.covered ? () => "black" : early);
     this.up = event => this.press(event, late);
     document.addEventListener("keydown", this.down, true);
@@ -100,6 +102,7 @@ class Presenter {
     document.removeEventListener("keydown", this.up);
     this.forget();
     this.fit.close();
+    this.forget();
   }
 }
 

@@ -1,9 +1,9 @@
 // The component: a button, and the box it opens: the link, what it holds, what it leaves out.
 import { oneEntryAPage } from "./address.js";
 import { button, toggle } from "./controls.js";
-import { reachFormulas } from "./formulas.js";
 import { asText, held, inWords, lengthOf, linkOf, LONGEST } from "./link.js";
 import { Drawn, mount } from "./mount.js";
+import { reachWide } from "./reach.js";
 import { afterReconnecting } from "./reconnect.js";
 import { element, fill } from "./template.js";
 
@@ -14,7 +14,7 @@ class Share extends Drawn {
     super(root);
     oneEntryAPage();
     // It stands on every page.
-    this.ends = [reachFormulas(), afterReconnecting(() => this.again(Date.now()))];
+    this.ends = [reachWide(), afterReconnecting(() => this.again(Date.now()))];
   }
 
   update({ data, setTriggerValue }) {

@@ -54,6 +54,7 @@ def show(page: str, slides: Sequence[Slide], *, previous: str, next: str) -> Non
         count=len(slides),
         kind=shown.kind,
         part=shown.part,
+        spoken=session.current().language,
         text=section("presenter"),
     )
     presenter(message, key=KEY, on_to=lambda: _follow(len(slides)))

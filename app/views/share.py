@@ -23,6 +23,7 @@ def control(page: str) -> None:
         [text(key) for key in (f"sharing.left_{page}", "sharing.left") if has(key)],
         place=place.parameters() if place else {},
         page=text(f"{page}.title"),
+        spoken=session.current().language,
         language=LANGUAGES[session.current().language],
         text=section("share"),
     )

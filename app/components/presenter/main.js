@@ -29,6 +29,7 @@ class Presenter {
     const before = this.header;
     this.message = message;
     this.header = JSON.parse(message);
+    document.documentElement.lang = this.header.spoken;
     const { page, slide, kind, count } = this.header, turned = before?.page !== page || before?.slide !== slide;
     if (this.wanted !== slide && this.wanted <= count && before?.page === page) return; // an answer to an earlier step
     this.wanted = undefined;

@@ -11,11 +11,11 @@ LABELS: tuple[str, ...] = (
 )  # fmt: skip
 
 
-def pack(*, page: str, title: str, slide: int, count: int, kind: str, part: str, text: Mapping[str, str]) -> bytes:
+def pack(*, page: str, title: str, slide: int, count: int, kind: str, part: str, spoken: str, text: Mapping[str, str]) -> bytes:
     """The slide `slide` of `count`, counted from 1, of the page called `page`.
 
     `kind`: what the slide holds ("idea", "stage", ...), which decides how large its type may become. `part`: the id of the same
-    part on the page.
+    part on the page. `spoken`: the language of the page ("en", "zh").
     """
     return json.dumps(
         {
@@ -25,6 +25,7 @@ def pack(*, page: str, title: str, slide: int, count: int, kind: str, part: str,
             "count": count,
             "kind": kind,
             "part": part,
+            "spoken": spoken,
             "text": {label: text[label] for label in LABELS},
         },
         ensure_ascii=False,

@@ -26,6 +26,7 @@ class Share extends Drawn {
   open(message) {
     this.message = message;
     this.header = JSON.parse(message);
+    document.documentElement.lang = this.header.spoken; // a screen reader speaks the page in its language
     this.language ??= true;
     const { text } = this.header, open = this.panel?.matches(":popover-open");
     this.panel = element("div", { popover: true, id: "share-panel", class: "panel", role: "dialog", "aria-label": text.title, "data-testid": "share-panel" });

@@ -30,6 +30,7 @@ def pack(
     *,
     place: Mapping[str, str],
     page: str,
+    spoken: str,
     language: str,
     text: Mapping[str, str],
 ) -> bytes:
@@ -37,7 +38,7 @@ def pack(
     ends with a star of all that begin so. `words` are what values are called, by "parameter=value".
 
     `left` are sentences, `place` are parameters that the link gets where the address lacks them, `page` and `language` are called
-    so on the screen, `text` has a sentence for every name in `LABELS`.
+    so on the screen, whose language is `spoken` ("en", "zh"), `text` has a sentence for every name in `LABELS`.
     """
     message = {
         "names": {name: list(called) for name, called in names.items()},
@@ -45,6 +46,7 @@ def pack(
         "left": list(left),
         "place": dict(place),
         "page": page,
+        "spoken": spoken,
         "language": language,
         "text": {label: text[label] for label in LABELS},
     }

@@ -78,7 +78,9 @@ def text(key: str, **values: object) -> str:
 
 def filled(sentence: str, values: Mapping[str, object]) -> str:
     """The {placeholders} of a sentence filled; of {count:token|tokens} the first is said of 1, the second of any other number."""
-    return _FILLED.vformat(sentence, (), values)
+    if "|" in sentence:
+        return _FILLED.vformat(sentence, (), values)
+    return sentence.format(**values) if "{" in sentence or "}" in sentence else sentence  # a page has a thousand of them
 
 
 class _Filled(string.Formatter):

@@ -6,7 +6,7 @@ a button that opens the glossary entry. Values are never markup: whatever a user
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 
 import streamlit as st
@@ -17,6 +17,7 @@ _MARKUP = re.compile(r"\*\*(?P<bold>.+?)\*\*|`(?P<code>[^`]+)`|\[\[(?P<term>\w+)
 
 WORD_JOINER = "\u2060"  # no line begins with what stands after it
 _CLOSING = "，。；：、！？）”》"
+_BEFORE_CLOSING = re.compile(rf"(</(?:bdi|code|b)>)(?=[{_CLOSING}])")
 # A line may break beside a button, whatever stands there: what must not be parted from it is held together by a span.
 _HELD = re.compile(r"[（“(]?<button[^>]*>[^<]*</button>[，。；：、！？）”》,.;:)?!]*")
 _POWER = re.compile(r" × 10(?=[⁻⁰¹²³⁴-⁹])")  # a number is not parted from its power of ten
@@ -45,7 +46,7 @@ def sentence(key: str, **values: object) -> str:
     """The sentence `key` as HTML: markup of the text file rendered, values shown literally."""
     made = filled(marked(template(key)), {name: literal(value) for name, value in values.items()})
     whole = _POWER.sub("\u00a0×\u00a010", made)
-    return re.sub(rf"(</(?:bdi|code|b)>)(?=[{_CLOSING}])", rf"\1{WORD_JOINER}", whole)
+    return _BEFORE_CLOSING.sub(rf"\1{WORD_JOINER}", whole)
 
 
 def plain(key: str) -> str:
@@ -57,6 +58,12 @@ def plain(key: str) -> str:
 
 def marked(source: str) -> str:
     """The markup of our own text files as HTML; {placeholders} stay open."""
+    return _marked(source, language())
+
+
+@lru_cache(maxsize=8192)
+def _marked(source: str, spoken: str) -> str:
+    """Terms are called by their names in the language that is spoken."""
     return _HELD.sub(_held, _MARKUP.sub(_element, escape(source, quote=False)))
 
 
@@ -103,8 +110,13 @@ def _definition(id: str, spoken: str) -> str:
 
 def terms_in(keys: Iterable[str]) -> list[Term]:
     """The glossary terms that these sentences mention, in order, each once."""
-    found = (match["term"] for key in keys for match in _MARKUP.finditer(template(key)) if match["term"])
+    found = (id for key in keys for id in _terms_of(template(key)))
     return [glossary()[id] for id in dict.fromkeys(found)]
+
+
+@lru_cache(maxsize=8192)
+def _terms_of(source: str) -> tuple[str, ...]:
+    return tuple(match["term"] for match in _MARKUP.finditer(source) if match["term"])
 
 
 def prose(key: str, *, kind: str = "", **values: object) -> None:

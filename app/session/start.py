@@ -6,6 +6,7 @@ import torch
 
 from app import text as texts
 from app.session.computed import trace
+from app.session.findings import stories, told
 from app.session.loading import loaded, models
 from app.session.selection import Selection
 from app.session.sentences import first_example
@@ -22,7 +23,7 @@ def warm_up() -> None:
 
 
 def warm_up_further() -> None:
-    """Once the first visitor may come: translate with every model the sentence that it is opened with.
+    """Once the first visitor may come: translate with every model the sentence that it is opened with, measure the stories.
 
     And import what PyTorch imports at the first optimizer: else some seconds in which everybody waits for whoever first opens
     a part that trains a little.
@@ -31,3 +32,5 @@ def warm_up_further() -> None:
         trace(name, first_example(name) or "?")
         doubts(Selection(texts.DEFAULT_LANGUAGE, name, first_example(name) or "?"))
     importlib.import_module("torch._dynamo")
+    for story in stories():
+        told(story.name)

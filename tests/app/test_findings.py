@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from app import session, text
 from app.session import Finding
 from app.views import html
+from app.views.anatomy import ORDER
 from model.analysis import ablation
 from model.analysis.findings import Value
 from model.page.attention import unpack
@@ -333,6 +334,7 @@ def _weights_shown(app: AppTest, finding: Finding) -> Array:
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 LESSONS = [DOCS / folder / f"{name}.md" for folder in ("", "zh") for name in ("students", "teachers", "worksheet")]
 LINK = re.compile(r"\(http://localhost:8501/(?P<link>[^)\s]+)\)")
+PATHS = {"", *ORDER[1:]}  # the first page stands at the root, where Streamlit knows no other address of it
 
 
 def places() -> Iterator[tuple[str, dict[str, list[str]]]]:
@@ -358,3 +360,9 @@ def test_numbers_and_links_of_the_lesson_are_those_of_the_stories(file: Path) ->
     for link in LINK.finditer(content):
         address = urlsplit(link["link"])
         assert (address.path, parse_qs(address.query)) in [*wanted, ("families", {})], link["link"]
+
+
+def test_the_readme_opens_pages_that_there_are() -> None:
+    links = [urlsplit(link) for link in re.findall(r"\(http://localhost:8501(/[^)\s]*)\)", (DOCS.parent / "README.md").read_text("utf-8"))]
+    assert {link.path.strip("/") for link in links} <= PATHS
+    assert all(parse_qs(link.query).get("model", ["en-fr"])[0] in session.models() for link in links)

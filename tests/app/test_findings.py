@@ -363,6 +363,9 @@ def test_numbers_and_links_of_the_lesson_are_those_of_the_stories(file: Path) ->
 
 
 def test_the_readme_opens_pages_that_there_are() -> None:
-    links = [urlsplit(link) for link in re.findall(r"\(http://localhost:8501(/[^)\s]*)\)", (DOCS.parent / "README.md").read_text("utf-8"))]
+    links = [
+        urlsplit(link)
+        for link in re.findall(r"\(http://localhost:8501(/[^)\s]*)\)", (DOCS.parent / "README.md").read_text("utf-8"))
+    ]
     assert {link.path.strip("/") for link in links} <= PATHS
     assert all(parse_qs(link.query).get("model", ["en-fr"])[0] in session.models() for link in links)

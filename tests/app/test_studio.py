@@ -248,6 +248,15 @@ def test_a_link_to_a_pair_says_that_the_file_is_needed(open_app: OpenApp) -> Non
     assert "This link opens" not in shown(open_app("studio", lang="en"))
 
 
+def test_a_link_names_a_sample_of_ours_and_its_pair_until_the_study_is_ended(open_app: OpenApp) -> None:
+    app = open_app("studio", lang="en", sample="en-fr-table", pair="2")
+    aligned(app)
+    assert (listed(app)["opened"], app.query_params["sample"]) == (2, "en-fr-table")
+    app.button(key="studio_end").click().run()
+    assert not {"sample", "pair"} & set(app.query_params)
+    assert "atlas_study" not in app.session_state
+
+
 def test_sources_alone_are_translated_first(open_app: OpenApp) -> None:
     app = open_app("studio", lang="en", model="en-fr")
     app.text_area(key="studio_paste").set_value("I love you.")

@@ -9,7 +9,7 @@ A page describes itself with an `Anatomy` and calls `show`. Its sentences are fo
 
 import inspect
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -18,7 +18,7 @@ import streamlit as st
 
 from app import session
 from app.text import numbered, text
-from app.views import examples, html, presenter, share, take_away
+from app.views import examples, html, parts, presenter, share, take_away
 from app.views.presenter import Slide
 from model.trace import Trace
 from model.translator import Atlas
@@ -98,6 +98,7 @@ class Anatomy:
     code: Sequence[Callable[..., Any] | type] = ()
     numbers: Export | None = None  # of a page without an NPZ button, for its pack
     pictured: bool = True  # whether there is anything to take away
+    still: Collection[str] = ()  # titles of parts that nothing changes which is chosen outside of them
 
 
 def open_page(
@@ -117,16 +118,19 @@ def open_page(
         return
     if refusal := session.refused(atlas, selection.text, selection.target):
         if without:
-            show(without(selection, atlas))
+            show(without(selection, atlas), lambda: without(session.current(), atlas))
             return
         show(Anatomy(name, lambda: (refused or refuse)(selection, refusal), pictured=False))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace))
+    show(described(selection, atlas, trace), lambda: described(session.current(), atlas, trace))
 
 
-def show(page: Anatomy) -> None:
-    """Draw a whole page, or in presenter mode one slide of it."""
+def show(page: Anatomy, again: Callable[[], Anatomy] | None = None) -> None:
+    """Draw a whole page, or in presenter mode one slide of it.
+
+    `again` describes it anew after one of its own choices; without it every choice runs the whole page.
+    """
     if session.presenting():
         _present(page)
         return
@@ -134,21 +138,11 @@ def show(page: Anatomy) -> None:
     _contents(page)
     _doubts(page.name)
     html.unseen_heading("presenting.stage")
-    page.stage()
-    if page.export:
-        _export(page.name, page.export)
-    if page.pictured:
-        _take_away(page)
-    for section in page.sections:
-        _section(section.title, section.content)
-    if page.formulas:
-        _section("page.formula", lambda: _formulas(page.formulas))
-    if page.shapes:
-        _section("page.shapes", lambda: _shapes(page.shapes))
-    if page.what_if:
-        with st.container(key="what_if"):
-            html.heading("page.what_if", anchor=_anchor("page.what_if"))
-            page.what_if()
+    if again:
+        parts.draw(_body(page), lambda: _body(again()))
+    else:
+        for part in _body(page):
+            part.draw()
     if page.code:
         _section("page.code", lambda: _code(page.code))
     if tries := numbered(f"{page.name}.try"):
@@ -161,6 +155,35 @@ def show(page: Anatomy) -> None:
         icon=":material/arrow_forward:",
         query_params=session.current().parameters(),
     )
+
+
+def _body(page: Anatomy) -> list[parts.Part]:
+    """The parts of a page that may follow its choices, in their order."""
+    titled: dict[str, Block] = {section.title: partial(_section, section.title, section.content) for section in page.sections}
+    if page.formulas:
+        titled["page.formula"] = partial(_section, "page.formula", partial(_formulas, page.formulas))
+    if page.shapes:
+        titled["page.shapes"] = partial(_section, "page.shapes", partial(_shapes, page.shapes))
+    if page.what_if:
+        titled["page.what_if"] = partial(_what_if, page.what_if)
+    return [
+        parts.Part("stage", partial(_stage, page)),
+        *(parts.Part(title, draw, title in page.still) for title, draw in titled.items()),
+    ]
+
+
+def _stage(page: Anatomy) -> None:
+    page.stage()
+    if page.export:
+        _export(page.name, page.export)
+    if page.pictured:
+        _take_away(page)
+
+
+def _what_if(content: Block) -> None:
+    with st.container(key="what_if"):
+        html.heading("page.what_if", anchor=_anchor("page.what_if"))
+        content()
 
 
 def model_of(selection: session.Selection, name: str) -> Atlas | None:
@@ -187,8 +210,9 @@ def begin(name: str) -> None:
     """Title and idea, and that a link asked for a model that is not here."""
     with st.container(horizontal=True, vertical_alignment="center", key="page_head"):
         st.title(text(f"{name}.title"), anchor=False)
-        share.control(name)
-        presenter.control()
+        with st.container(horizontal=True, vertical_alignment="center", width="content", key="page_tools"):  # wrap together
+            share.control(name)
+            presenter.control()
     _idea(name)
 
 

@@ -22,6 +22,11 @@ from model.translator import Atlas
 POSITION = 2  # whose cells stand in the formulas
 
 
+STILL = (  # of the sentence and the model alone, whatever table is asked for
+    "positions.projected_title", "positions.add_title", "toy_variants.title_positions", "page.shapes", "page.what_if",
+)  # fmt: skip
+
+
 def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     table = positions_table.asked(atlas, trace)
@@ -46,6 +51,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
         shapes=sizes(atlas, trace),
         what_if=lambda: positions_effect.what_if(selection, trace),
         code=(sinusoidal, shift_matrix, InputEmbedding),
+        still=STILL,
     )
 
 

@@ -48,6 +48,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
         shapes=sizes(atlas, trace, place),
         what_if=lambda: rotary_changes.damage(selection),
         code=(rotate, frequencies, MultiHeadAttention.rotated, rotary.cosines, rotary.mixed, rotary.halves_order, rotary.turn),
+        still=("rotary.long_title", "page.what_if"),
     )
 
 

@@ -48,6 +48,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
         shapes=sizes(atlas, trace, side),
         what_if=lambda: what_if(selection, atlas, trace),
         code=(InputEmbedding, Tokenizer.encode, embeddings.agreement),
+        still=("page.what_if",),
     )
 
 

@@ -18,7 +18,7 @@ OF_FILES = {
 }
 # What a page of ours never asks a browser for.
 UNUSED = (
-    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "display-capture", "encrypted-media", "geolocation",
+    "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "geolocation",
     "gyroscope", "hid", "idle-detection", "magnetometer", "microphone", "midi", "payment", "publickey-credentials-get",
     "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip

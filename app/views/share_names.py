@@ -13,7 +13,7 @@ class Called(NamedTuple):
     """A parameter: the key of its name, how its value is read, and the keys of what its ids are called, * for the id."""
 
     key: str
-    kind: Kind = "as it is"
+    kind: Kind = "plain"
     values: str = ""
 
 

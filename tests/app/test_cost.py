@@ -131,7 +131,7 @@ def test_a_language_model_has_one_sequence(open_app: OpenApp) -> None:
     assert f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}" in shown(app)
 
 
-@pytest.mark.parametrize("value", ["9" * 5000, "<b>☃", "-1"])
+@pytest.mark.parametrize("value", ["9" * 2000, "<b>☃", "-1"])
 def test_a_link_with_anything_in_it_opens(open_app: OpenApp, value: str) -> None:
     names = ("preset", "family", "tie", "d_model", "num_heads", "n", "bytes", "machine", "bandwidth", "cache_length", "kernel")
     app = open_app("cost", lang="en", model="en-fr", text="<b>1E1</b> NaN", **dict.fromkeys(names, value))

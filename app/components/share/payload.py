@@ -9,7 +9,7 @@ LABELS: tuple[str, ...] = (
     "opened", "closed", "mean", "painted", "no_text", "long", "too_long", "comma",
 )  # fmt: skip
 
-Kind = Literal["as it is", "counted", "word", "opened", "mask"]
+Kind = Literal["plain", "counted", "word", "opened", "mask"]
 
 
 class Name(NamedTuple):
@@ -20,7 +20,7 @@ class Name(NamedTuple):
     """
 
     label: str
-    kind: Kind = "as it is"
+    kind: Kind = "plain"
 
 
 def pack(

@@ -36,7 +36,7 @@ def copied() -> list[str]:
 
 
 def test_the_image_holds_what_the_app_needs_and_nothing_else_is_sent() -> None:
-    assert set(copied()) >= {"app", "model", "assets", "profiles", ".streamlit", "requirements.txt", "constraints.txt"}
+    assert set(copied()) >= {"app", "model", "assets", "profiles", ".streamlit", "requirements.txt", "requirements.lock"}
     ignored = (ROOT / ".containerignore").read_text().splitlines()
     assert ignored[1] == "*"
     for source in copied():
@@ -50,6 +50,7 @@ def test_the_image_holds_what_the_app_needs_and_nothing_else_is_sent() -> None:
 def test_the_image_takes_the_pinned_pytorch_without_graphics_cards() -> None:
     (install,) = [rest for name, rest in stages()[0] if name == "RUN" and "torch" in rest]
     assert "grep '^torch==' requirements.txt" in install
+    assert "pip install --require-hashes -r requirements.lock" in install
     assert "TORCH_INDEX=https://download.pytorch.org/whl/cpu" in dict(stages()[0])["ARG"]
     assert re.search(r"^torch==[\d.]+$", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
 

@@ -16,13 +16,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import text as texts
 from app.session.address import put, settle
-from app.session.limits import MAX_LINK as LONGEST
-from app.session.limits import Remark
+from app.session.limits import MAX_LINK, Remark
 from app.session.loading import default_model, known_words, languages, models, reads, writes_on
 from app.session.rates import in_fragment, waiting
 from app.session.sentences import examples, first_example
 
-MAX_LINK = 4_000  # characters of a sentence that still stands in the URL; what can be shown is far shorter
+MAX_IN_LINK = 4_000  # characters of a sentence that still stands in the URL; what can be shown is far shorter
 BEAMS = (1, 4)
 ESCAPED = 12  # characters that one may become in an address: four bytes of three
 
@@ -44,9 +43,9 @@ class Selection:
     def parameters(self) -> dict[str, str]:
         """The selection as URL parameters: a link with them reopens it."""
         found = {"lang": self.language, "model": self.model}
-        if len(self.text) <= MAX_LINK:
+        if len(self.text) <= MAX_IN_LINK:
             found["text"] = self.text
-        if self.target is not None and len(self.target) <= MAX_LINK:
+        if self.target is not None and len(self.target) <= MAX_IN_LINK:
             found["target"] = self.target
         if self.beam != BEAMS[0]:
             found["beam"] = str(self.beam)
@@ -89,10 +88,10 @@ def _drop_long_link() -> None:
     """Of an address that is longer than allowed nothing is read."""
     parts = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
     if (
-        ESCAPED * sum(len(name) + len(value) + 2 for name, value in parts) > LONGEST
-        and (given := len(urlencode(parts))) > LONGEST
+        ESCAPED * sum(len(name) + len(value) + 2 for name, value in parts) > MAX_LINK
+        and (given := len(urlencode(parts))) > MAX_LINK
     ):
-        st.session_state[_LONG] = Remark("rates.long_link", {"given": f"{given:,}", "limit": f"{LONGEST:,}"})
+        st.session_state[_LONG] = Remark("rates.long_link", {"given": f"{given:,}", "limit": f"{MAX_LINK:,}"})
         st.query_params.clear()
 
 

@@ -96,9 +96,9 @@ def page(
         return document([Picture("attention_map", payload)], title=name, language=language, notes=[*notes, said["saved_note"]])
 
     whole = made(LONGEST)
-    if longest <= LARGEST or len(whole.encode()) <= LIMIT:
+    if longest <= LARGEST or (size := len(whole.encode())) <= LIMIT:
         return Page(whole)
-    left_out = said["left_out"].format(size=f"{len(whole) / 1e6:.0f}", limit=f"{LIMIT / 1e6:.0f}", cells=LARGEST)
+    left_out = said["left_out"].format(size=f"{size / 1e6:.0f}", limit=f"{LIMIT / 1e6:.0f}", cells=LARGEST)
     return Page(made(LARGEST, left_out), left_out)
 
 

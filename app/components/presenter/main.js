@@ -14,12 +14,11 @@ class Presenter {
     this.made = parts(action => this.act(action));
     root.replaceChildren(this.made.bar, this.made.live, this.made.black, this.made.box);
     this.fit = new Fit();
-    this.forget = reachWide();
     this.down = event => this.press(event, this.covered ? () => "black" : early);
     this.up = event => this.press(event, late);
     document.addEventListener("keydown", this.down, true);
     document.addEventListener("keydown", this.up);
-    this.forget = afterReconnecting(() => this.send("to", {}));
+    this.ends = [reachWide(), afterReconnecting(() => this.send("to", {}))];
   }
 
   update({ data, setTriggerValue }) {
@@ -101,9 +100,8 @@ class Presenter {
   close() {
     document.removeEventListener("keydown", this.down, true);
     document.removeEventListener("keydown", this.up);
-    this.forget();
     this.fit.close();
-    this.forget();
+    for (const end of this.ends) end();
   }
 }
 

@@ -26,6 +26,7 @@ from streamlit import config
 from streamlit.runtime import memory_media_file_storage
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from app import pictures
 from app.delivery import Compressed
 from app.guard import Guard
 from app.headers import SecurityHeaders, broken
@@ -121,17 +122,25 @@ def hide_addresses_of_files() -> None:
 
 keep_limits()
 hide_addresses_of_files()
+pictures.serve()
+base = str(config.get_option("server.baseUrlPath") or "")
 guard = Middleware(
     Guard,
     profile=profile(),
     host_allowed=is_host_allowed,
     origins=lambda: set(config.get_option("server.corsAllowedOrigins")),
-    base=str(config.get_option("server.baseUrlPath") or ""),
+    base=base,
 )
 app = st.App(
     Path(__file__).with_name("main.py"),
     lifespan=lifespan,
-    middleware=[Middleware(SecurityHeaders), guard, Middleware(Waiting, opening=opening), Middleware(Compressed)],
+    middleware=[
+        Middleware(SecurityHeaders),
+        guard,
+        Middleware(Waiting, opening=opening),
+        Middleware(pictures.Pictures, base=base),
+        Middleware(Compressed),
+    ],
     exception_handlers={Exception: broken},
     on_script_error=told,
 )

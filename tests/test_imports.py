@@ -41,10 +41,11 @@ LADDER = (
 # app/: each part, and what it may use besides its own folder. "model" means anything in model/.
 APP = {
     "main": {"session", "text", "views"},
-    "server": {"session", "delivery", "guard", "headers", "opening", "server_profile", "views"},  # views: to tell of an error
+    "server": {"session", "delivery", "guard", "headers", "opening", "pictures", "server_profile", "views"},  # views: errors
     "guard": {"bucket", "server_profile", "text"},
     "headers": set(),
     "delivery": set(),
+    "pictures": {"model.page"},
     "opening": set(),
     "server_profile": set(),
     "bucket": set(),
@@ -52,7 +53,7 @@ APP = {
     "text": set(),
     "views": {"session", "text", "charts", "components", "model"},
     "charts": {"model.trace"},
-    "components": {"model.trace", "model.page"},  # the bytes and the text of the pictures (docs/decisions/0020)
+    "components": {"pictures", "model.trace", "model.page"},  # the bytes and the text of the pictures (docs/decisions/0020)
 }
 
 # Libraries that only some parts may know.

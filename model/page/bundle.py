@@ -53,6 +53,29 @@ def joined(component: str) -> str:
 
 
 @cache
+def shared() -> str:
+    """One ES module of those modules of `shared/` that any component uses: it exports each under its name behind a `$`."""
+    found = dict.fromkeys(name for component in components() for name in modules(component) if _is_shared(component, name))
+    parts = [_scoped(name, _source(SHARED, name)) for name in found]
+    return "\n".join([*parts, f"export {{ {', '.join(f'${name}' for name in found)} }};", ""])
+
+
+@cache
+def linked(component: str, address: str) -> str:
+    """`joined`, but with what is `shared` imported from its address."""
+    *parts, entry = modules(component)
+    own = [_scoped(name, _source(component, name)) for name in parts if not _is_shared(component, name)]
+    taken = ", ".join(f"${name}" for name in parts if _is_shared(component, name))
+    return "\n".join([f'import {{ {taken} }} from "{address}";', *own, _linked(_source(component, entry))])
+
+
+@cache
+def components() -> tuple[str, ...]:
+    """All that there are."""
+    return tuple(sorted(file.parent.name for file in COMPONENTS.glob("*/main.js")))
+
+
+@cache
 def style(component: str) -> str:
     """The look that all components share, and the component's own."""
     folders = (COMPONENTS / SHARED, COMPONENTS / component)
@@ -60,10 +83,18 @@ def style(component: str) -> str:
 
 
 def _source(component: str, name: str) -> str:
+    return _file(component, name).read_text(encoding="utf-8")
+
+
+def _file(component: str, name: str) -> Path:
     for folder in (component, *BORROWED.get(component, ()), SHARED):
         if (file := COMPONENTS / folder / f"{name}.js").exists():
-            return file.read_text(encoding="utf-8")
+            return file
     raise FileNotFoundError(f"{name}.js is in none of the folders of {component}; name its folder in BORROWED")
+
+
+def _is_shared(component: str, name: str) -> bool:
+    return _file(component, name).parent.name == SHARED
 
 
 def _linked(source: str) -> str:

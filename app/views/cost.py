@@ -36,6 +36,12 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace | None) -
     return Anatomy(
         "cost",
         lambda: stage(fields, found, caption, trace is None),
+        slides=(
+            lambda: totals(fields, found, trace is None),
+            lambda: parameters(found),
+            lambda: operations(found, caption),
+            lambda: memory(found),
+        ),
         export=Export(
             f"{selection.model if found.preset == cost_shape.THIS else found.preset}-cost.npz",
             lambda: archive(found),
@@ -76,33 +82,38 @@ def refuse(fields: Fields) -> None:
 
 def stage(fields: Fields, found: Counted, caption: Mapping[str, str], no_sentence: bool) -> None:
     with st.container(key="stage"):
-        cost_shape.draw(fields)
-        if no_sentence:
-            html.prose("cost.no_sentence", kind="quiet", length=cost_shape.UNSAID)
-        config = found.config
-        parts, flops = cost.parameters_by_part(config), flops_by_part(found)
-        html.prose(
-            "cost.found_alone" if config.family == "decoder-only" else "cost.found",
-            name=html.Ours(cost_shape.described(found)),
-            parameters=html.Ours(f"{parts['total']:,}"),
-            flops=html.Ours(charts.scaled(flops["total"])),
-            source=html.Ours(f"{found.source:,}"),
-            target=html.Ours(f"{found.target:,}"),
-            batch=html.Ours(f"{found.batch:,}"),
-        )
-        if not found.changed and (printed := {row.name: row.millions for row in cost.table_3()}.get(found.preset)):
-            html.prose("cost.printed", kind="quiet", printed=printed, counted=html.Ours(f"{parts['total']:,}"))
-        if not found.changed and found.preset == "gpt2":
-            learned = cost.learned_positions(config, cost_shape.GPT_2_POSITIONS)
-            html.prose(
-                "cost.gpt2_positions",
-                kind="quiet",
-                positions=html.Ours(f"{learned.alone:,}"),
-                total=html.Ours(f"{learned.total:,}"),
-            )
+        totals(fields, found, no_sentence)
         parameters(found)
         operations(found, caption)
         memory(found)
+
+
+def totals(fields: Fields, found: Counted, no_sentence: bool) -> None:
+    """What is counted, and the two sums."""
+    cost_shape.draw(fields)
+    if no_sentence:
+        html.prose("cost.no_sentence", kind="quiet", length=cost_shape.UNSAID)
+    config = found.config
+    parts, flops = cost.parameters_by_part(config), flops_by_part(found)
+    html.prose(
+        "cost.found_alone" if config.family == "decoder-only" else "cost.found",
+        name=html.Ours(cost_shape.described(found)),
+        parameters=html.Ours(f"{parts['total']:,}"),
+        flops=html.Ours(charts.scaled(flops["total"])),
+        source=html.Ours(f"{found.source:,}"),
+        target=html.Ours(f"{found.target:,}"),
+        batch=html.Ours(f"{found.batch:,}"),
+    )
+    if not found.changed and (printed := {row.name: row.millions for row in cost.table_3()}.get(found.preset)):
+        html.prose("cost.printed", kind="quiet", printed=printed, counted=html.Ours(f"{parts['total']:,}"))
+    if not found.changed and found.preset == "gpt2":
+        learned = cost.learned_positions(config, cost_shape.GPT_2_POSITIONS)
+        html.prose(
+            "cost.gpt2_positions",
+            kind="quiet",
+            positions=html.Ours(f"{learned.alone:,}"),
+            total=html.Ours(f"{learned.total:,}"),
+        )
 
 
 def parameters(found: Counted) -> None:

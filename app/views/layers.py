@@ -1,5 +1,8 @@
 """Add & norm and feed-forward: what happens between the attentions."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from app import session
@@ -25,6 +28,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "layers",
         lambda: stage(selection, atlas, trace, where),
+        slides=slides(selection, atlas, trace, where),
         export=Export(
             f"{selection.model}-layers.npz",
             lambda: recorded(trace, (".residual.", ".feed_forward."), picture.caption(selection, trace)),
@@ -52,6 +56,20 @@ def stage(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot)
     with st.container(key="stage"):
         choose(atlas, trace, where)
         layers_stream.draw(selection, atlas, trace, where)
+
+
+def slides(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> list[Callable[[], None]]:
+    """The stage in its two parts; the encoder has only the first."""
+
+    def part(draw: Callable[[session.Selection, Atlas, Trace, Spot], None]) -> None:
+        for remark in session.remarks(atlas, selection.text):
+            tell(remark)
+        with st.container(key="stage"):
+            choose(atlas, trace, where)
+            draw(selection, atlas, trace, where)
+
+    parts = [layers_stream.charts] if where.stack == "encoder" else [layers_stream.charts, layers_stream.read_depths]
+    return [partial(part, draw) for draw in parts]
 
 
 # ----- what is computed only once it is asked for

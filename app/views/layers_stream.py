@@ -14,11 +14,20 @@ from model.translator import Atlas
 
 def draw(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """Two charts over the depth; for the decoder what the lens reads at each."""
+    charts(selection, atlas, trace, where)
+    if where.stack == "encoder":
+        html.prose("layers.lens_encoder", kind="quiet")
+    else:
+        read_depths(selection, atlas, trace, where)
+
+
+def charts(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
+    """How long the stream is at every depth, and where it points."""
     pre_norm = atlas.config.norm == "pre"
     stream = residual.along(trace, where.stack, where.token, pre_norm=pre_norm)
     tell_where(trace, where)
-    names = [text("layers.depth_input"), *(station_name(station) for station in stream.stations)]
-    charts = {
+    names = names_of(stream)
+    found = {
         "lengths": Chart(
             text("layers.lengths"),
             text("layers.depth"),
@@ -41,7 +50,7 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) 
             path=f"{where.stack}.layers.*.residual.*[0, {where.token}]",
         ),
     }
-    for column, (name, chart) in zip(st.columns(2), charts.items(), strict=True):
+    for column, (name, chart) in zip(st.columns(2), found.items(), strict=True):
         message = pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name=name)
         with column:
             curves(message, key=f"picture_{name}")
@@ -56,10 +65,11 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) 
         cosine=html.Ours(html.number(stream.turned[at], 4)),
         sum=html.Ours(html.number(stream.sums[at])),
     )
-    if where.stack == "encoder":
-        html.prose("layers.lens_encoder", kind="quiet")
-        return
-    read_depths(selection, atlas, trace, where, names)
+
+
+def names_of(stream: residual.Stream) -> list[str]:
+    """What the depths are called."""
+    return [text("layers.depth_input"), *(station_name(station) for station in stream.stations)]
 
 
 def lengths(stream: residual.Stream, *, pre_norm: bool) -> list[Series]:
@@ -74,8 +84,9 @@ def lengths(stream: residual.Stream, *, pre_norm: bool) -> list[Series]:
     ]
 
 
-def read_depths(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot, names: list[str]) -> None:
+def read_depths(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """The logit lens at every depth of one row."""
+    names = names_of(residual.along(trace, where.stack, where.token, pre_norm=atlas.config.norm == "pre"))
     html.heading("layers.lens")
     produced = trace.produced[where.token].label
     html.prose(

@@ -35,6 +35,10 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     return Anatomy(
         "masks",
         lambda: stage(selection, atlas, trace, place, mask, damaged=damaged),
+        slides=(
+            lambda: paint(selection, trace, place, mask, asked(selection, atlas, place, damaged=damaged)[1]),
+            lambda: affected(selection, trace, place, mask, *asked(selection, atlas, place, damaged=damaged)),
+        ),
         export=Export(f"{selection.model}-masks.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
             Section("masks.batch_title", lambda: together(selection, atlas, place)),
@@ -58,8 +62,9 @@ def aside(name: str, parameter: str, content: Callable[[], None]) -> None:
     html.prose(f"masks.{name}_for", kind="quiet")
     with st.expander(
         text(f"masks.{name}_open"), expanded=parameter in st.query_params, key=name, on_change="rerun", bind="query-params"
-    ):
-        content()
+    ) as part:
+        if part.open:  # what colours the code weighs more than the rest of the page
+            content()
 
 
 def self_attention(atlas: Atlas, place: session.Place) -> session.Place:
@@ -84,11 +89,22 @@ def asked_mask(trace: Trace, place: session.Place) -> tuple[str, bool]:
 
 
 def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, mask: str, *, damaged: bool) -> None:
+    scope, row = asked(selection, atlas, place, damaged=damaged)
+    paint(selection, trace, place, mask, row)
+    affected(selection, trace, place, mask, scope, row)
+
+
+def asked(selection: session.Selection, atlas: Atlas, place: session.Place, *, damaged: bool) -> tuple[str, rows.Named]:
+    """What is to be said first, and what is looked at."""
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     if damaged:
         html.notice("warning", "masks.damaged_link")
-    scope, row = choose(atlas, place)
+    return choose(atlas, place)
+
+
+def paint(selection: session.Selection, trace: Trace, place: session.Place, mask: str, row: rows.Named) -> None:
+    """The mask, to be painted."""
     tokens = trace.source if place.attention.startswith("encoder") else trace.target
     decoder = tokens is trace.target
     count = min(len(tokens), masking.LARGEST)
@@ -107,6 +123,10 @@ def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: sessi
     with st.container(key="stage"):
         mask_painter(message, key=PAINTER, on_mask_change=lambda: None)
     html.prose(f"masks.convention_{row}" if decoder else "masks.convention_encoder", kind="quiet")
+
+
+def affected(selection: session.Selection, trace: Trace, place: session.Place, mask: str, scope: str, row: rows.Named) -> None:
+    """What the painted mask does to the model."""
     html.heading("masks.effect_title")
     if mask:
         effect(selection, trace, place, mask, scope, row)

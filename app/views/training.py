@@ -32,10 +32,10 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     """The page for a text that can be read."""
     return Anatomy(
         "training",
-        lambda: stage(selection, atlas, trace),
+        lambda: stage(selection, atlas, trace, training_smoothing.rows, training_smoothing.classes),
         slides=(
-            lambda: chosen(selection, atlas, trace, training_smoothing.rows),
-            lambda: chosen(selection, atlas, trace, training_smoothing.classes),
+            lambda: stage(selection, atlas, trace, training_smoothing.rows),
+            lambda: stage(selection, atlas, trace, training_smoothing.classes),
         ),
         export=Export(f"{selection.model}-training.npz", lambda: archive(selection, atlas, trace), "training.export_note"),
         sections=(
@@ -61,10 +61,10 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     )
 
 
-def stage(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+def stage(selection: session.Selection, atlas: Atlas, trace: Trace, *parts: training_smoothing.Part) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
-    chosen(selection, atlas, trace, training_smoothing.rows, training_smoothing.classes)
+    chosen(selection, atlas, trace, *parts)
 
 
 @st.fragment

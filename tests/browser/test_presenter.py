@@ -1,22 +1,17 @@
 """Presenter mode in a browser: stepped with keys that a picture under the cursor keeps for itself, sized for the last row."""
 
 import re
+from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from app.text import sentences
 from tests.browser.conftest import OpenPage
 
-LINK = {"model": "en-fr", "text": "I love you.", "attention": "decoder.cross_attention", "layer": 1, "head": 0}
+LINK: dict[str, Any] = {"model": "en-fr", "text": "I love you.", "attention": "decoder.cross_attention", "layer": 1, "head": 0}
 FORMULA = 6  # after the idea, the picture and three sections
-ROOM = """() => { const main = document.querySelector('[data-testid="stMain"]');
-    return [main.scrollWidth - main.clientWidth, main.scrollHeight - main.clientHeight]; }"""
-
-
-def beyond(page: Page) -> tuple[int, int]:
-    """How much wider, and how much taller, the slide is than the screen."""
-    wide, tall = page.evaluate(ROOM)
-    return wide, tall
+FITS = """sideways => { const main = document.querySelector('[data-testid="stMain"]');
+    return main.scrollWidth <= main.clientWidth && (sideways || main.scrollHeight <= main.clientHeight); }"""
 
 
 def test_keys_step_and_a_picture_keeps_its_arrows(open_page: OpenPage) -> None:
@@ -41,10 +36,10 @@ def test_keys_step_and_a_picture_keeps_its_arrows(open_page: OpenPage) -> None:
     page.keyboard.press("ArrowRight")
     expect(picture).to_be_focused()
     on(2)
-    assert beyond(page) == (0, 0)
-    for slide in range(3, FORMULA + 1):  # a remote's key steps, whoever has the keyboard
+    page.wait_for_function(FITS, arg=False)
+    for _ in range(3, FORMULA + 1):  # a remote's key steps, whoever has the keyboard, as often as it is pressed
         page.keyboard.press("PageDown")
-        on(slide)
+    on(FORMULA)
     expect(heading).to_have_text(said["page.formula"])
 
     page.keyboard.press("?")
@@ -57,15 +52,34 @@ def test_keys_step_and_a_picture_keeps_its_arrows(open_page: OpenPage) -> None:
     page.keyboard.press("Space")
     expect(page.get_by_test_id("present-black")).to_be_hidden()
     on(FORMULA)
-    assert beyond(page)[0] == 0
+    page.wait_for_function(FITS, arg=True)
     page.set_viewport_size({"width": 390, "height": 844})
     page.keyboard.press("ArrowLeft")
     on(FORMULA - 1)
     page.get_by_test_id("present-next").click()
     on(FORMULA)
-    assert beyond(page)[0] == 0
+    page.wait_for_function(FITS, arg=True)
 
     page.keyboard.press("Escape")
     expect(page.locator("#part-page-formula")).to_be_in_viewport()
     expect(page).not_to_have_url(re.compile("present|slide"))
     expect(page).to_have_url(re.compile("layer=1"))
+
+
+def test_a_sentence_is_typed_on_its_slide_and_goes_along_over_the_end(open_page: OpenPage) -> None:
+    page = open_page("", width=1280, height=720, present=1, slide=2, **LINK)
+    box, count = page.locator(".st-key-ask textarea"), page.get_by_test_id("present-count")
+    box.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("I bought it. ")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    expect(box).to_have_value("I bought it. ")
+    page.keyboard.press("Escape")  # the first one ends the typing
+    expect(page).to_have_url(re.compile("text=I\\+bought"))
+    expect(count).to_have_text(re.compile("^2 / "))
+    page.keyboard.press("PageUp")
+    expect(count).to_have_text(re.compile("^1 / "))
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("h1.atlas-slide")).to_have_text(sentences("en")["page.try"])  # the last of the page before
+    expect(page).to_have_url(re.compile("/studio.*text=I\\+bought"))

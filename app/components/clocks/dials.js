@@ -1,10 +1,11 @@
 // The clocks: one a pair, with the hand of the query and the hand of the key at their positions.
 import { fill } from "./template.js";
 
-const SIZE = 12.5, BELOW = 40, GRAB = 18, SMALLEST = 104, LARGEST = 250;
+const SIZE = 12.5, BELOW = 40, GRAB = 18, SMALLEST = 104, CLOSE = 84, LARGEST = 250;
 
-export function layoutDials(pairs, width) {
-  const most = Math.max(2, Math.floor(width / SMALLEST)), rows = Math.ceil(pairs.length / most), across = Math.ceil(pairs.length / rows);
+/** `close`: more of them in a row. */
+export function layoutDials(pairs, width, close = false) {
+  const most = Math.max(2, Math.floor(width / (close ? CLOSE : SMALLEST))), rows = Math.ceil(pairs.length / most), across = Math.ceil(pairs.length / rows);
   const cell = Math.min(LARGEST, width / across), tall = cell + BELOW, radius = cell / 2 - 9;
   const longest = Math.max(1e-12, ...pairs.flatMap(({ q, k }) => [q.size, k.size]));
   const largest = Math.max(1e-12, ...pairs.map(({ size }) => size));

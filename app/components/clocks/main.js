@@ -159,7 +159,7 @@ class Clocks extends Drawn {
   get inner() { return Math.max(220, this.width - (this.width < NARROW ? 26 : 42)); }
 
   arrange() {
-    this.dialsAt = layoutDials(this.pairs, this.inner);
+    this.dialsAt = layoutDials(this.pairs, this.inner, this.afar && this.width > NARROW);
     this.wavesAt = layoutWaves(this.theme, this.curves, this.state.reach, this.inner);
     this.clocks.fit(this.dialsAt.width, this.dialsAt.height);
     this.line.fit(this.wavesAt.width, this.wavesAt.height);

@@ -170,7 +170,7 @@ class DecodingSteps extends Drawn {
   render() {
     this.width = this.root.clientWidth;
     if (!this.width) return;
-    this.at = layout(this.theme, this.header, this.inner);
+    this.at = layout(this.theme, this.header, this.inner, !this.afar);
     this.stage.fit(this.at.width, this.at.height);
     paintScale(this.scale, this.theme, layoutScale(this.theme, { high: "1", room: this.inner }));
     this.paint();

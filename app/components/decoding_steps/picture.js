@@ -8,15 +8,16 @@ import { drawTriangle, layoutTriangle } from "./triangle.js";
 
 const BESIDE = 820, BETWEEN = 34, TITLE = 26;
 
-export function layout(theme, header, room) {
+/** `whole`: with the triangle. */
+export function layout(theme, header, room, whole = true) {
   const rows = layoutRows(theme, header, room), beside = room >= BESIDE;
   const wide = beside ? Math.round((room - BETWEEN) * 0.6) : room, top = rows.bottom + TITLE + 8;
   const candidates = layoutCandidates(theme, header, 0, top, wide);
   const x = beside ? wide + BETWEEN : 0, other = beside ? room - x : room;
   const stripTop = beside ? rows.bottom : candidates.bottom + 14;
   const strip = layoutStrip(theme, header.keys, x, stripTop + TITLE, other);
-  const triangle = layoutTriangle(header, x, strip.bottom + 18, other);
-  return { width: room, height: Math.max(candidates.bottom, triangle.bottom) + 4, rows, candidates, strip, triangle, x, other, titles: { logits: rows.bottom + 12, strip: stripTop + 12 } };
+  const triangle = whole ? layoutTriangle(header, x, strip.bottom + 18, other) : null;
+  return { width: room, height: Math.max(candidates.bottom, (triangle ?? strip).bottom) + 4, rows, candidates, strip, triangle, x, other, titles: { logits: rows.bottom + 12, strip: stripTop + 12 } };
 }
 
 /** {column} or {candidate} under a point, or null. */
@@ -35,5 +36,5 @@ export function draw(surface, theme, header, at, step, focus) {
   drawCandidates(surface, theme, header, at.candidates, moment, focus?.candidate);
   surface.text({ text: elide(theme, looks, at.other, 13, 600), x: at.x, y: at.titles.strip, size: 13, weight: 600, fill: theme.muted });
   drawStrip(surface, theme, at.strip, keys, moment.weights, role);
-  drawTriangle(surface, theme, header, at.triangle, step);
+  if (at.triangle) drawTriangle(surface, theme, header, at.triangle, step);
 }

@@ -6,7 +6,7 @@ const OWNERS = 'input, textarea, select, [contenteditable]:not([contenteditable=
 const PRESSED_BY_SPACE = 'button, a, summary, [role="button"]';
 const TYPED = 'textarea, input:not([type="range"], [type="checkbox"], [type="radio"]), [contenteditable]:not([contenteditable="false"])';
 const LIST = CSS.supports("selector(select:open)") ? "select:open" : "select:not(*)";
-const OPEN = 'dialog[open], :popover-open, [data-testid="stDialog"], [data-testid="stPopoverBody"], [data-baseweb="popover"] [role="listbox"]';
+const OPEN = 'dialog[open], :popover-open, [data-testid="stDialog"], [data-testid="stPopoverBody"], [data-testid="stSelectboxVirtualDropdown"], [role="combobox"][aria-expanded="true"]';
 
 /** Whether a box lies over the slide; it has all keys. */
 export const boxOpen = event => Boolean(document.querySelector(OPEN)) || target(event)?.matches(LIST);

@@ -60,6 +60,9 @@ export class Drawn {
   /** The width inside the card's margins, which are smaller on a phone. */
   get inner() { return Math.max(220, this.width - (this.width < 640 ? 26 : 42)); }
 
+  /** Whether this is read from afar, in presenter mode: then less is drawn. */
+  get afar() { return getComputedStyle(this.root).getPropertyValue("--atlas-aside").trim() === "none"; }
+
   /** One group for screen readers, under this name. */
   asGroup(label) {
     this.root.setAttribute("role", "group");

@@ -15,12 +15,15 @@ INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 PYTHON_BASE ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11 python,$(shell \
 	$(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 
-.PHONY: help run dev test audit test-cluster check format lint types screenshots tour benchmarks train clean
+.PHONY: help run run-hf dev test audit test-cluster check format lint types screenshots tour benchmarks train clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: $(VENV)/app.stamp ## install what is missing and open the app (PORT=8501; ADDRESS=0.0.0.0 lets others in; PROFILE=classroom)
+	ATLAS_PROFILE=$(PROFILE) $(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
+
+run-hf: $(VENV)/hf.stamp ## the same with what models of Hugging Face need
 	ATLAS_PROFILE=$(PROFILE) $(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
 
 dev: $(VENV)/app.stamp ## the app for those who change it: reloads on save, shows tracebacks
@@ -82,8 +85,9 @@ $(VENV)/bin/python:
 requirements := requirements.txt constraints.txt
 $(VENV)/app.stamp: $(requirements)
 $(VENV)/train.stamp: requirements-train.txt $(requirements)
-$(VENV)/dev.stamp: requirements-dev.txt requirements-train.txt requirements-align.txt $(requirements)
-$(VENV)/bench.stamp: requirements-bench.txt requirements-dev.txt requirements-train.txt requirements-align.txt $(requirements)
+$(VENV)/hf.stamp: requirements-hf.txt $(requirements)
+$(VENV)/dev.stamp: requirements-dev.txt requirements-train.txt requirements-align.txt requirements-hf.txt $(requirements)
+$(VENV)/bench.stamp: requirements-bench.txt requirements-dev.txt requirements-train.txt requirements-align.txt requirements-hf.txt $(requirements)
 $(VENV)/%.stamp: | $(VENV)/bin/python
 	@echo "Installing $< into $(VENV) (the first time takes some minutes) ..."
 	@$(INSTALL) -r $<

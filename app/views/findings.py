@@ -19,6 +19,7 @@ def page() -> None:
         Anatomy(
             "findings",
             lambda: html.prose("findings.how", kind="quiet"),
+            pictured=False,
             sections=[Section(f"findings.{finding.name}.title", partial(tell, finding)) for finding in session.stories()],
             code=(findings.crossing, findings.turning, findings.silenced),
         )

@@ -16,7 +16,6 @@ logger = logging.getLogger(__name__)
 
 _KEY = "take_away"
 _ASKED = "take_away_asked"
-_OWN_SENTENCES = ("findings", "studio")  # pages that do not show the sentence of the sidebar
 _MOST = 40  # pictures of a page whose code is asked for
 
 
@@ -29,7 +28,7 @@ def bar(page: str, content: Callable[[], bytes] | None, numbers: str) -> None:
     message = pack(
         page=page,
         title=title,
-        model="" if page in _OWN_SENTENCES else selection.model,
+        model="" if page == "studio" else selection.model,
         language=selection.language,
         lines=_lines(page, title, selection),
         notes=[text("saved_page.saved_note")],
@@ -62,6 +61,6 @@ def _answer(asked: Mapping[str, Any], title: str, language: str, content: Callab
 def _lines(page: str, title: str, selection: session.Selection) -> list[str]:
     """How the text of a pack begins: the app, the page, the model, and what is counted and drawn how."""
     lines = [text("pack.app", version=session.version()), text("pack.page", page=page, title=title)]
-    if page not in _OWN_SENTENCES:
+    if page != "studio":
         lines.append(text("pack.model", name=selection.model, digest=session.weights_digest(selection.model)))
     return [*lines, text("pack.counting"), text("pack.rows"), text("pack.masked"), text("pack.weights")]

@@ -1,7 +1,6 @@
 """Models on disk: weights in safetensors, the configuration, the tokenizers and the card, one folder each."""
 
 import json
-import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,8 +36,7 @@ class Tokenizers:
 
 def available() -> tuple[str, ...]:
     """The names of the shipped checkpoints."""
-    folders = os.listdir(SHIPPED) if SHIPPED.is_dir() else []
-    return tuple(sorted(name for name in folders if os.path.isfile(f"{SHIPPED}/{name}/{CARD}")))
+    return tuple(sorted(path.parent.name for path in SHIPPED.glob(f"*/{CARD}")))
 
 
 def weights(model: Transformer) -> dict[str, torch.Tensor]:

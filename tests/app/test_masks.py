@@ -31,7 +31,7 @@ def row_labels(app: AppTest, matrix: str) -> list[str]:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_page_has_its_whole_frame(open_app: OpenApp, lang: str) -> None:
-    app = open_app("masks", lang=lang, model="en-fr", text=SENTENCE)
+    app = open_app("masks", lang=lang, model="en-fr", text=SENTENCE, conventions="true")
     said_ = shown(app, " ")
     for key in ("batch_title", "ways_title", "formats_title", "conventions_title", "cheat_title", "effect_title", "try.4"):
         assert sentences(lang)[f"masks.{key}"] in said_
@@ -42,7 +42,7 @@ def test_the_page_has_its_whole_frame(open_app: OpenApp, lang: str) -> None:
 
 
 def test_leaks_are_those_of_numpy_and_formats_those_of_torch(open_app: OpenApp) -> None:
-    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, **PLACE)
+    app = open_app("masks", lang="en", model="en-fr", text=SENTENCE, formats="true", **PLACE)
     trace = session.trace("en-fr", SENTENCE)
     scores = trace["decoder.layers.1.self_attention.scores"].tensor[0, 2].double().numpy()
     exponentials = np.exp(scores)

@@ -313,6 +313,8 @@ def test_every_link_opens_the_place_that_its_story_tells_of(open_app: OpenApp) -
             assert app.session_state["atlas_place"] == finding.place
         for seen in SEEN.get(finding.name, lambda _: [])(told(finding.name)):
             assert seen in shown(app), (finding.name, seen)
+        if finding.choices.get("norms"):
+            assert payload(app, "norms_matrices"), "the weights beside their norms are open"
         if finding.page == "heads":
             assert _weights_shown(app, finding) == pytest.approx(
                 recorded(finding)[f"{finding.place.path}.weights"].tensor[0, finding.place.head].numpy(), abs=1e-4

@@ -22,6 +22,7 @@ from app.session.loading import damage, folder_of, languages, load, loaded, mode
 from app.session.origin import version, weights_digest
 from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, last_place, look_at, move, place
 from app.session.presenting import LAST, leave_presenting, present, presented, presenting, slide
+from app.session.quicker import quicken
 from app.session.rates import allowed, in_fragment, put_off, waiting
 from app.session.selection import BEAMS, Selection, begin_run, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
@@ -231,3 +232,5 @@ __all__ = [
     "writes_on",
     "wrote",
 ]
+
+quicken()

@@ -18,7 +18,7 @@ from model.trace import tracing
 from model.translator import Atlas, LanguageModel
 
 BEST = 20  # tokens of a step that are shown one by one
-FEW = 7  # the same, read from afar
+FEW = 6  # the same, read from afar
 
 
 @dataclass(frozen=True)

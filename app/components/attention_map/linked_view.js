@@ -54,8 +54,8 @@ export class LinkedView {
 
   /** Text and matrix side by side; a long sentence has the matrix below, over the whole width. */
   arrange(inner) {
-    const { opened } = this, widths = [0.46, 0.58].map(share => Math.floor((inner - BETWEEN) * share));
-    const half = widths.find(width => this.matrix.measure(opened, width).width <= width) ?? widths[0], wanted = Math.ceil(this.matrix.measure(opened, half).width);
+    const { opened } = this, widths = (this.app.afar ? [0.32, 0.46, 0.58] : [0.46, 0.58]).map(share => Math.floor((inner - BETWEEN) * share));
+    const half = widths.find(width => this.matrix.measure(opened, width).width <= width) ?? widths.at(-2), wanted = Math.ceil(this.matrix.measure(opened, half).width);
     const beside = inner >= BESIDE && wanted <= half, room = beside ? wanted + 2 : inner;
     this.pair.classList.toggle("beside", beside);
     this.pair.style.setProperty("--text-room", `${inner - room - BETWEEN}px`);

@@ -6,6 +6,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from app.text import sentences
+from tests.browser.accessible import severe
 from tests.browser.conftest import OpenPage
 
 LINK: dict[str, Any] = {"model": "en-fr", "text": "I love you.", "attention": "decoder.cross_attention", "layer": 1, "head": 0}
@@ -16,7 +17,7 @@ FITS = """sideways => { const main = document.querySelector('[data-testid="stMai
 
 def test_keys_step_and_a_picture_keeps_its_arrows(open_page: OpenPage) -> None:
     said = sentences("en")
-    page = open_page("attention", width=1280, height=720, present=1, slide=1, **LINK)
+    page = open_page("attention", width=1280, height=800, present=1, slide=1, **LINK)
     heading, live = page.locator("h1.atlas-slide"), page.get_by_test_id("present-live")
     count = page.get_by_test_id("present-count")
 
@@ -37,6 +38,7 @@ def test_keys_step_and_a_picture_keeps_its_arrows(open_page: OpenPage) -> None:
     expect(picture).to_be_focused()
     on(2)
     page.wait_for_function(FITS, arg=False)
+    assert severe(page) == []
     for _ in range(3, FORMULA + 1):  # a remote's key steps, whoever has the keyboard, as often as it is pressed
         page.keyboard.press("PageDown")
     on(FORMULA)

@@ -26,6 +26,18 @@ def test_values_come_back_to_the_bit_and_labels_in_order() -> None:
     assert entry["top"] == pytest.approx(float(values.abs().max()))
 
 
+@pytest.mark.parametrize("form", ["whole", "half", "sparse"])
+def test_the_shortest_form_holds_the_same_bits(form: str) -> None:
+    values = torch.randn(40, 50, generator=torch.Generator().manual_seed(2))
+    values[0, :4] = torch.tensor([-0.0, float("inf"), 6e-8, 65504.0])
+    given = {"whole": values, "half": values.half().float(), "sparse": torch.where(torch.eye(40, 50) > 0, values, 0.0)}[form]
+    message = packed(Matrix("a", given, Axis("row"), Axis("column"), "A"))
+    header, found = unpack(message)
+    assert header["matrices"][0]["form"] == form
+    np.testing.assert_array_equal(found["a"].view("<u4"), given.numpy().view("<u4"))
+    assert header["bytes"] == {"whole": 8000, "half": 4000, "sparse": header["bytes"]}[form]
+
+
 def test_the_scale_ends_at_the_largest_cell_that_can_be_read() -> None:
     values = torch.tensor([[1.0, -2.0, float("-inf")], [900.0, 0.5, 0.25], [0.0, 0.0, 0.0]])
     masked = torch.tensor([[False, False, True], [True, False, False], [False, False, False]])

@@ -1,8 +1,8 @@
 """Matrices and the scenes that are made of them, as the one block of bytes that the component draws from.
 
 Layout, little-endian: uint32 header length, UTF-8 JSON header, zeros to a multiple of 4, raw block. The raw block holds the
-values of each matrix as float32, row by row, and after them, where it has them, the values before an edit (float32) and the
-masked cells (uint8, 1 = masked).
+values of each matrix, row by row, in the shortest `form` that says exactly these; and after them, where it has them, the values
+before an edit (float32) and the masked cells (uint8, 1 = masked).
 """
 
 import hashlib
@@ -146,7 +146,7 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     header = json.loads(message[4 : 4 + length])
     raw = memoryview(message)[-(-(4 + length) // 4) * 4 :]
     values = {
-        entry["id"]: np.frombuffer(raw, "<f4", entry["size"][0] * entry["size"][1], entry["values"]).reshape(entry["size"])
+        entry["id"]: _decoded(raw[entry["values"] :], entry["form"], entry["size"][0] * entry["size"][1]).reshape(entry["size"])
         for entry in header["matrices"]
     }
     return header, values
@@ -178,12 +178,13 @@ def _matrix(matrix: Matrix, blocks: list[bytes]) -> dict[str, Any]:
             )
     hidden = matrix.masked.detach().cpu().numpy() if matrix.masked is not None else None
     finite = np.isfinite(values) if hidden is None else np.isfinite(values) & ~hidden
+    form, block = _encoded(values)
     entry: dict[str, Any] = {
         "id": matrix.id, "size": list(values.shape), "title": matrix.title, "role": matrix.role, "scale": matrix.scale,
         "rows": _axis(matrix.rows), "columns": _axis(matrix.columns), "editable": matrix.editable, "path": matrix.path,
         "numbers": matrix.numbers,
         "top": float(np.abs(values[finite]).max(initial=0.0)) if matrix.top is None else matrix.top,
-        "values": _put(blocks, values.astype("<f4").tobytes()), "before": None, "masked": None,
+        "form": form, "values": _put(blocks, block), "before": None, "masked": None,
     }  # fmt: skip
     if matrix.scale == "range":
         shown = values[finite] if finite.any() else np.zeros(1, np.float32)
@@ -193,6 +194,29 @@ def _matrix(matrix: Matrix, blocks: list[bytes]) -> dict[str, Any]:
     if hidden is not None:
         entry["masked"] = _put(blocks, np.broadcast_to(hidden, values.shape).astype("u1").tobytes())
     return entry
+
+
+def _encoded(values: np.ndarray) -> tuple[str, bytes]:
+    """The form and its bytes: float32 ("whole"), float16 ("half", which weights are stored in), or the count, the places (uint32)
+    and the values (float32) of what is not zero ("sparse")."""
+    whole = np.ascontiguousarray(values, "<f4").ravel()
+    bits = whole.view("<u4")
+    places = np.flatnonzero(bits).astype("<u4")
+    forms = {"whole": whole.tobytes(), "sparse": np.concatenate([[len(places)], places, bits[places]]).astype("<u4").tobytes()}
+    with np.errstate(over="ignore"):
+        half = whole.astype("<f2")
+    if np.array_equal(half.astype("<f4").view("<u4"), bits):
+        forms["half"] = half.tobytes()
+    return min(forms.items(), key=lambda item: len(item[1]))
+
+
+def _decoded(raw: memoryview, form: str, count: int) -> np.ndarray:
+    if form != "sparse":
+        return np.frombuffer(raw, "<f2" if form == "half" else "<f4", count).astype("<f4")
+    kept = int.from_bytes(raw[:4], "little")
+    values = np.zeros(count, "<f4")
+    values[np.frombuffer(raw, "<u4", kept, 4)] = np.frombuffer(raw, "<f4", kept, 4 + 4 * kept)
+    return values
 
 
 def _axis(axis: Axis) -> dict[str, Any]:

@@ -22,6 +22,9 @@ if (root := str(Path(__file__).resolve().parents[1])) not in sys.path:  # stream
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 from streamlit import config
 from streamlit.runtime import memory_media_file_storage
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
@@ -120,6 +123,11 @@ def hide_addresses_of_files() -> None:
     memory_media_file_storage._calculate_file_id = address
 
 
+def first_page(request: Request) -> RedirectResponse:
+    """The first page stands at the root alone; whoever writes its name, as that of any other page, gets there too."""
+    return RedirectResponse(f"./?{request.url.query}")
+
+
 keep_limits()
 hide_addresses_of_files()
 pictures.serve()
@@ -134,6 +142,7 @@ guard = Middleware(
 app = st.App(
     Path(__file__).with_name("main.py"),
     lifespan=lifespan,
+    routes=[Route(f"{base and '/' + base.strip('/')}/translate", first_page)],
     middleware=[
         Middleware(SecurityHeaders),
         guard,

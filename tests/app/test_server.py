@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from starlette.requests import Request
 from streamlit.testing.v1 import AppTest
 
 import model.checkpoint
@@ -48,6 +49,15 @@ async def test_middleware_adds_headers_to_answers_and_keeps_those_that_are_there
     assert isinstance(found, list)
     assert [value for name, value in found if name == b"x-frame-options"] == [b"SAMEORIGIN"]
     assert (b"x-content-type-options", b"nosniff") in found
+
+
+def test_the_first_page_is_found_by_its_name_too() -> None:
+    from app import server
+
+    scope = {"type": "http", "method": "GET", "path": "/translate", "query_string": b"model=en-fr&text=%0d%0aX:1", "headers": []}
+    answer = server.first_page(Request(scope))
+    assert answer.headers["location"] == "./?model=en-fr&text=%0d%0aX:1"
+    assert [route.path for route in server.app._user_routes] == ["/translate"]
 
 
 def test_warm_up_without_any_model_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

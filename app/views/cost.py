@@ -60,6 +60,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace | None) -
         shapes=sizes(found),
         what_if=lambda: cost_wrong.what_if(found),
         code=CODE,
+        still=("cost.table_3_title", "cost.training_title"),
     )
 
 

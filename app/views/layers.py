@@ -47,6 +47,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
         shapes=sizes(atlas, trace, where),
         what_if=lambda: what_if(selection, atlas, trace),
         code=(Residual.forward, FeedForward.forward, normalisation.by_hand),
+        still=("layers.stacks", "toy_variants.title_norm", "page.what_if"),
     )
 
 

@@ -54,11 +54,14 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
         what_if=lambda: what_if(selection, trace),
         code=(attention_mask.causal, attention_mask.padding, softmax_or_zero, minus_infinity, zero_before, zero_after,
               zero_after_renormalised),
+        still=("masks.formats_title", "page.shapes", "page.what_if"),
     )  # fmt: skip
 
 
+@st.fragment
 def aside(name: str, parameter: str, content: Callable[[], None]) -> None:
     """What is for readers who write such code: closed at first, open for a link that names what was chosen in it."""
+    session.begin_run()
     html.prose(f"masks.{name}_for", kind="quiet")
     with st.expander(
         text(f"masks.{name}_open"), expanded=parameter in st.query_params, key=name, on_change="rerun", bind="query-params"

@@ -260,14 +260,14 @@ def _section(title: str, content: Block) -> None:
 
 def _contents(page: Anatomy) -> None:
     """Links to the parts below the stage, in their order."""
-    parts = {
+    common = {
         "page.formula": page.formulas,
         "page.shapes": page.shapes,
         "page.what_if": page.what_if,
         "page.code": page.code,
         "page.try": numbered(f"{page.name}.try"),
     }
-    titles = [section.title for section in page.sections] + [title for title, there in parts.items() if there]
+    titles = [section.title for section in page.sections] + [title for title, there in common.items() if there]
     if len(titles) > 2:
         html.contents("page.contents", {_anchor(title): title for title in titles})
 
@@ -323,11 +323,11 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 
 @st.fragment
-def _code(parts: Sequence[Callable[..., Any] | type]) -> None:
+def _code(written: Sequence[Callable[..., Any] | type]) -> None:
     """A box for each function. Only one that is opened is filled: what colours the code weighs more than the rest of a page."""
     session.begin_run()
     html.prose("page.code_note", kind="quiet")
-    for part in parts:
+    for part in written:
         name = f"{part.__module__}.{part.__qualname__}"
         label = text("page.code_box", name=name, count=_source(part).count("\n"))
         with st.expander(label, on_change="rerun", key=f"code_{name}") as opened:

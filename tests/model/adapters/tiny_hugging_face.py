@@ -62,7 +62,7 @@ def marian(folder: Path) -> None:
 def t5(folder: Path) -> None:
     tokenizer = _metaspace(["<pad>", "</s>", "<unk>"], "$A </s>")
     config = transformers.T5Config(
-        vocab_size=len(tokenizer), d_model=16, d_kv=6, d_ff=24, num_layers=2, num_decoder_layers=3, num_heads=2,
+        vocab_size=len(tokenizer), d_model=16, d_kv=6, d_ff=24, num_layers=3, num_decoder_layers=2, num_heads=2,
         decoder_start_token_id=0,
     )  # fmt: skip
     _save(folder, transformers.T5ForConditionalGeneration(config), tokenizer)

@@ -53,7 +53,7 @@ def numbers(values: Any, what: str) -> npt.NDArray[np.float32]:
 
 
 def stacked(values: Any, what: str) -> npt.NDArray[np.float32]:
-    """Weights as (layer, head, query, key): from one matrix, heads of one layer, or layers of heads, with a batch of one or none."""
+    """Weights as (layer, head, query, key): of one matrix, of the heads of a layer, or of layers; a batch of one is dropped."""
     if isinstance(values, (list, tuple)) and values and all(isinstance(layer, np.ndarray) for layer in values):
         shapes = {layer.shape for layer in values}
         if len(shapes) > 1:

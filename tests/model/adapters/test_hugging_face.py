@@ -196,7 +196,8 @@ def test_steps_of_generate_are_stitched_to_one_square() -> None:
     first, second = torch.rand(1, 12, 4, 4).tril(), torch.rand(1, 12, 1, 5)
     (whole,) = stitched([[first], [second]])
     assert whole.shape == (1, 12, 5, 5)
-    assert torch.equal(whole[:, :, :4, :4], first) and torch.equal(whole[:, :, 4:], second)
+    assert torch.equal(whole[:, :, :4, :4], first)
+    assert torch.equal(whole[:, :, 4:], second)
     assert torch.equal(whole, whole.tril())
     with pytest.raises(ValueError, match="attn_implementation"):
         stitched([[None]])

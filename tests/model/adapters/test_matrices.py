@@ -16,7 +16,6 @@ from model.adapters.matrices import MatrixError, read
 from model.alignment import words
 from tests.components import synthetic
 
-CASES = Path(__file__).resolve().parents[4] / "shared" / "cases"
 CROSS = "decoder.layers.{}.cross_attention.weights"
 
 
@@ -61,7 +60,8 @@ def test_what_the_app_exports_comes_back(kind: str, tmp_path: Path) -> None:
     assert [path for path in before if path.endswith(".weights")] == sorted(after, key=list(before).index)
     for path in after:
         np.testing.assert_allclose(tensor(after, path), before[path].tensor[0], atol=1e-6)
-        assert after[path].axes == before[path].axes and after[path].spans == before[path].spans
+        assert after[path].axes == before[path].axes
+        assert after[path].spans == before[path].spans
     for side in ("source", "target", "produced"):
         assert [token.text for token in getattr(after, side)] == [token.text for token in getattr(before, side)]
     assert after.log_probabilities == pytest.approx(before.log_probabilities, abs=1e-6)
@@ -74,16 +74,19 @@ def test_bertviz_and_inspectus() -> None:
         encoded({"tokens": ["[CLS]", "play", "##ing", "[SEP]"], "attention": [weights(1, 2, 4, 4), weights(1, 2, 4, 4)]})
     )
     assert list(single) == ["encoder.layers.0.self_attention.weights", "encoder.layers.1.self_attention.weights"]
-    assert single.source_text == "playing" and [token.special for token in single.source] == [True, False, False, True]
+    assert single.source_text == "playing"
+    assert [token.special for token in single.source] == [True, False, False, True]
     found = words.of_tokens(single.source, single.source_text)
     assert found[1] == found[2]
 
     three = {
-        "encoder_attention": weights(1, 2, 3, 3), "decoder_attention": weights(2, 2, 2, 2), "cross_attention": weights(2, 2, 2, 3),
+        "encoder_attention": weights(1, 2, 3, 3), "decoder_attention": weights(2, 2, 2, 2),
+        "cross_attention": weights(2, 2, 2, 3),
         "encoder_tokens": ["\u2581go", "\u2581home", "</s>"], "decoder_tokens": ["\u2581nach", "\u2581Hause"],
     }  # fmt: skip
     both = one(encoded(three))
-    assert both[CROSS.format(1)].tensor.shape == (1, 2, 2, 3) and "encoder.layers.1.self_attention.weights" not in both
+    assert both[CROSS.format(1)].tensor.shape == (1, 2, 2, 3)
+    assert "encoder.layers.1.self_attention.weights" not in both
     assert (both.source_text, both.target_text) == ("go home", "nach Hause")
 
     crossed = one(npz(attention=weights(3, 2, 4, 6), query_tokens=np.array(list("abcd")), key_tokens=np.array(list("uvwxyz"))))
@@ -94,8 +97,6 @@ def test_bertviz_and_inspectus() -> None:
 
 def test_soft_alignments_of_three_systems() -> None:
     rows = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
-    case = json.loads((CASES / "020-row-offset.json").read_text()) if CASES.is_dir() else {"cross_attention": rows}
-    assert case["cross_attention"] == rows
     soft = " ".join(",".join(map(str, row)) for row in rows)
     spaced = "\n".join(" ".join(map(str, row)) for row in rows)
     links = [[t, s, str(rows[i][j]), 0, 0] for i, t in enumerate(("x", "y", "</s>")) for j, s in enumerate(("a", "b", "</s>"))]
@@ -107,9 +108,11 @@ def test_soft_alignments_of_three_systems() -> None:
     }
     for format_, text in files.items():
         found = read(text.replace("\n", "\r\n" if format_ == "sockeye" else "\n").encode("utf-8-sig"))
-        assert found.format == format_ and len(found.traces) == text.count("0.8,0.1,0.1") or len(found.traces) in (1, 2)
+        assert found.format == format_
+        assert len(found.traces) == (1 if "json" in format_ else 2)
         trace = found.traces[0]
-        assert [token.text for token in trace.source] == ["a", "b", "</s>"] and trace.source[2].special
+        assert [token.text for token in trace.source] == ["a", "b", "</s>"]
+        assert trace.source[2].special
         assert [token.text for token in trace.target] == ["x", "y", "</s>"]
         np.testing.assert_allclose(tensor(trace, CROSS.format(0))[0], rows, atol=1e-6)
 
@@ -165,6 +168,15 @@ def test_damaged_files_say_what_is_needed(data: bytes, message: str) -> None:
         read(data, "mine")
 
 
+def said(data: bytes) -> str | None:
+    """What is said of a file, None where it is read."""
+    try:
+        read(data)
+    except MatrixError as error:
+        return str(error)
+    return None
+
+
 @given(
     st.integers(1, 3),
     st.integers(1, 4),
@@ -184,10 +196,8 @@ def test_any_rectangle_is_read_or_refused(
     trace = one(made)
     for layer in range(layers):
         np.testing.assert_allclose(tensor(trace, CROSS.format(layer)), numbers[layer], atol=1e-6)
-    assert len(trace.source) == keys and len(trace.target) == queries
+    assert len(trace.source) == keys
+    assert len(trace.target) == queries
     place, byte = data.draw(st.integers(0, len(made) - 1)), data.draw(st.binary(max_size=2))
-    try:
-        for found in read(made[:place] + byte).traces + read(made[:place] + byte + made[place + 1 :]).traces:
-            assert all(np.isfinite(found[path].tensor.numpy()).all() for path in found)
-    except MatrixError as error:
-        assert ";" in str(error)  # what is wrong; what to do
+    for damaged in (made[:place] + byte, made[:place] + byte + made[place + 1 :]):
+        assert said(damaged) is None or ";" in str(said(damaged))  # what is wrong; what to do

@@ -1,12 +1,13 @@
 """The sidebar, on every page: the sentence, the model, the pages, the glossary, the language."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Literal
 
 import streamlit as st
 
 from app import session
-from app.text import LANGUAGES, glossary, text
+from app.text import LANGUAGES, glossary, language, text
 from app.views import html, linked
 from model.translator import Atlas
 
@@ -97,6 +98,12 @@ def _model(selection: session.Selection) -> None:
 
 def _card(atlas: Atlas) -> None:
     """The model's card: what it learned from and whose that is, how good it is; opened without asking the server."""
+    html.dialog("model-card", "card.title", _facts(str(session.folder_of(atlas.name)), language(), atlas), name=atlas.name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _facts(folder: str, spoken: str, _atlas: Atlas) -> str:
+    """The list of what a card says: written once for each model, whose folder tells it from others of its name."""
     words = {id: glossary()[id].name for id in ("produced", "read")}
     words |= {"sinusoidal": text("card.sinusoidal"), "rotary": text("card.rotary"), "none": text("card.none")}
     words |= {"pre": text("card.pre"), "post": text("card.post")}
@@ -104,10 +111,9 @@ def _card(atlas: Atlas) -> None:
         html.sentence(
             key, **{name: html.Ours(words[str(value)]) if str(value) in words else value for name, value in values.items()}
         )
-        for key, values in session.card_facts(atlas, session.current().language)
+        for key, values in session.card_facts(_atlas, spoken)
     ]
-    listed = "".join(f"<li>{fact}</li>" for fact in facts)
-    html.dialog("model-card", "card.title", f'<ul class="atlas-list">{listed}</ul>', name=atlas.name)
+    return f'<ul class="atlas-list">{"".join(f"<li>{fact}</li>" for fact in facts)}</ul>'
 
 
 def _language(selection: session.Selection) -> None:
@@ -124,6 +130,11 @@ def _language(selection: session.Selection) -> None:
 
 def _glossary() -> None:
     """All terms in one list, opened without asking the server; the buttons in sentences open single entries."""
+    listed, entries = _terms(language())
+    html.dialog("glossary", "sidebar.glossary", listed, beside=entries)
+
+
+@cache
+def _terms(spoken: str) -> tuple[str, str]:
     terms = glossary().values()
-    listed = "".join(f'<div class="entry-row">{html.definition(term)}</div>' for term in terms)
-    html.dialog("glossary", "sidebar.glossary", listed, beside=html.entries(terms))
+    return "".join(f'<div class="entry-row">{html.definition(term)}</div>' for term in terms), html.entries(terms)

@@ -127,10 +127,10 @@ def _made(theirs: Any, found: Folder, tokenizers: HuggingFaceTokenizers, languag
     config = _config(theirs, found, tokenizers, language)
     name, card = found.path.name, {"architecture": found.architecture, "parameters": found.parameters, "kind": found.kind}
     if found.kind == "encoder-decoder":
-        return HuggingFaceTranslator(name, HuggingFaceEncoderDecoder(theirs, config), tokenizers, card)
+        return HuggingFaceTranslator(name, HuggingFaceEncoderDecoder(theirs, config).eval(), tokenizers, card)
     if found.kind == "decoder-only":
-        return HuggingFaceLanguageModel(name, HuggingFaceDecoderOnly(theirs, config), tokenizers, card)
-    return HuggingFaceEncoder(name, HuggingFaceEncoderOnly(theirs, config), tokenizers, card)
+        return HuggingFaceLanguageModel(name, HuggingFaceDecoderOnly(theirs, config).eval(), tokenizers, card)
+    return HuggingFaceEncoder(name, HuggingFaceEncoderOnly(theirs, config).eval(), tokenizers, card)
 
 
 def _config(theirs: Any, found: Folder, tokenizers: HuggingFaceTokenizers, language: str | None) -> HuggingFaceConfig:

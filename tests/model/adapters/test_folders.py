@@ -71,7 +71,7 @@ def test_an_encoder_says_that_it_writes_nothing(made: Made) -> None:
     trace = loaded.trace("The red car.")
     assert (trace.target, trace.produced, trace.target_text) == ((), (), "")
     for call in (loaded.translate, loaded.generate, loaded.write):
-        with pytest.raises(NotInThisModelError, match="bert is an encoder alone.*writes nothing"):
+        with pytest.raises(NotInThisModelError, match=r"bert is an encoder alone.*writes nothing"):
             call("The red car.")
     with pytest.raises(NotInThisModelError, match="a target"):
         loaded.trace("The red car.", "La voiture.")
@@ -82,9 +82,7 @@ def test_an_encoder_says_that_it_writes_nothing(made: Made) -> None:
 
 
 def test_memory_is_checked_before_anything_is_loaded(made: Made) -> None:
-    with pytest.raises(
-        AdapterError, match=r"gpt2 needs about .* GB of memory \(\S+ parameters in float32\), .* are free; unload"
-    ):
+    with pytest.raises(AdapterError, match=r"gpt2 needs about .* GB of memory \(\S+ parameters .* are free; unload"):
         load(made("gpt2"), available=1000)
     assert (folder.available_memory() or 1) > 0
 
@@ -127,7 +125,7 @@ def a_weight_less(path: Path) -> None:
         (written("model.safetensors", b"\xff" * 64), "no whole safetensors"),
         (written("model.safetensors", b""), "no whole safetensors"),
         (index_outside, "names '../a.safetensors', which is no file of this folder"),
-        (a_weight_less, "lacks 1 of the weights .* h.1.attn.c_attn.weight"),
+        (a_weight_less, "lacks 1 of the weights .* transformer.h.1.attn.c_attn.weight; they would be random"),
         (without("tokenizer.json"), "tokenizer of copy cannot be loaded"),
         (written("tokenizer.json", b"{}"), "tokenizer of copy cannot be loaded"),
     ],
@@ -160,8 +158,8 @@ def test_every_token_knows_its_place_in_the_text_as_typed(family: str, made: Mad
         assert token.text == text[begin:end] or "<0x" in token.text or begin == end
         assert token.label
     grouped = words.of_tokens(tokens, text)
-    last = range(text.index("here"), len(text) - 1)
-    assert len({grouped[index] for index, token in enumerate(tokens) if token.span[0] in last and token.span[1] in last}) == 1
+    last = [index for index, token in enumerate(tokens) if text.index("here") <= token.span[0] < token.span[1] < len(text)]
+    assert len({grouped[index] for index in last}) == 1
 
 
 def test_bytes_of_one_character_stand_at_that_character(made: Made) -> None:

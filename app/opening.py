@@ -1,13 +1,16 @@
 """The server answers at once and warms up meanwhile: a browser fetches its scripts while models are loaded.
 
 What needs the models waits until they are there: connections, over which pages are run, and the question whether the server is
-well, which a browser asks before it connects, and a proxy before it sends anybody.
+well, which a browser asks before it connects, and a proxy before it sends anybody. So do scripts of pictures, which a tab asks for
+that was open before: they are made by modules that the warm-up is importing, and two threads that import them break both.
 """
 
 import asyncio
 from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.pictures import FOLDER
 
 HEALTH = "/_stcore/health"
 
@@ -40,6 +43,10 @@ class Waiting:
         self.app, self.opening = app, opening
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket" or (scope["type"] == "http" and scope["path"].endswith(HEALTH)):
+        if scope["type"] == "websocket" or (scope["type"] == "http" and _needs_models(scope["path"])):
             await self.opening.over()
         await self.app(scope, receive, send)
+
+
+def _needs_models(path: str) -> bool:
+    return path.endswith(HEALTH) or f"/{FOLDER}/" in path

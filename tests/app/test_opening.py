@@ -8,6 +8,12 @@ from starlette.types import Receive, Scope, Send
 
 from app.opening import Opening, Waiting
 
+WAITING = (
+    ("http", "/below/_stcore/health"),
+    ("websocket", "/_stcore/stream"),
+    ("http", "/static/pictures/bars-0123456789abcdef.js"),  # of a tab that was open before the server started
+)
+
 
 async def asked(middleware: Waiting, kind: str, path: str) -> None:
     async def nothing(*_: object) -> None: ...
@@ -27,10 +33,7 @@ async def test_pages_wait_for_the_warm_up_and_scripts_do_not() -> None:
     middleware = Waiting(app, opening)
     opening.begin(lambda: models_are_there.wait(10) and None)
     later = asyncio.create_task(opening.then(lambda: done.append("later"), 0))
-    waiting = [
-        asyncio.create_task(asked(middleware, kind, path))
-        for kind, path in (("http", "/below/_stcore/health"), ("websocket", "/_stcore/stream"))
-    ]
+    waiting = [asyncio.create_task(asked(middleware, kind, path)) for kind, path in WAITING]
     await asked(middleware, "http", "/")
     await asked(middleware, "http", "/static/js/index.js")
     await asyncio.sleep(0)
@@ -38,7 +41,7 @@ async def test_pages_wait_for_the_warm_up_and_scripts_do_not() -> None:
     assert not done
     models_are_there.set()
     await asyncio.gather(*waiting, later)
-    assert set(answered[2:]) == {"/below/_stcore/health", "/_stcore/stream"}
+    assert set(answered[2:]) == {path for _, path in WAITING}
     assert done == ["later"]
 
 

@@ -46,7 +46,7 @@ APP = {
     "headers": set(),
     "delivery": set(),
     "pictures": {"model.page"},
-    "opening": set(),
+    "opening": {"pictures"},  # whose scripts wait for the warm-up
     "server_profile": set(),
     "bucket": set(),
     "session": {"model", "text", "server_profile", "bucket"},  # text: begin_run() sets the language

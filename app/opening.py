@@ -1,8 +1,8 @@
 """The server answers at once and warms up meanwhile: a browser fetches its scripts while models are loaded.
 
 What needs the models waits until they are there: connections, over which pages are run, and the question whether the server is
-well, which a browser asks before it connects, and a proxy before it sends anybody. So do scripts of pictures, which a tab asks for
-that was open before: they are made by modules that the warm-up is importing, and two threads that import them break both.
+well, which a browser asks before it connects, and a proxy before it sends anybody. So do scripts of pictures, for which a tab
+asks that was open before: they are made by modules that the warm-up is importing, and two threads that import them break both.
 """
 
 import asyncio

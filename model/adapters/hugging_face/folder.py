@@ -64,7 +64,7 @@ def inspect(path: str | os.PathLike[str], *, pickles: bool = False) -> Folder:
         raise AdapterError(f"{folder.name!r} is not a folder here; give one with config.json, model.safetensors and a tokenizer")
     config = _config(folder)
     architecture = config.get("model_type")
-    if architecture not in KINDS:
+    if not isinstance(architecture, str) or architecture not in KINDS:
         raise AdapterError(f"{folder.name}: model_type is {architecture!r}; can be opened are {', '.join(KINDS)}")
     return Folder(folder, architecture, KINDS[architecture], _parameters(folder, pickles), config)
 

@@ -61,7 +61,7 @@ def load(
         import transformers
     except ImportError:
         raise AdapterError("transformers is not installed; run `pip install -r requirements-hf.txt`, or `make run-hf`") from None
-    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     attention.register()
     theirs = _weights(transformers, found, pickles).to(device=device, dtype=dtype).requires_grad_(False).eval()
     listen(theirs, found.architecture)

@@ -124,7 +124,7 @@ def _atlas(content: Mapping[str, Any], what: str) -> tuple[Trace, ...]:
             weights = numbers(values, path)
             if weights.ndim != 3:
                 raise MatrixError(f"{path} has {weights.ndim} axes, shape {weights.shape}; needed are (head, query, key)")
-            found.setdefault(f"{match[1]}.{match[3]}", {})[int(match[2])] = weights  # type: ignore[index]
+            found.setdefault(f"{match[1]}.{match[3]}", {})[int(match[2])] = weights  # type: ignore[arg-type]
     maps = []
     for kind, layers in found.items():
         missing = sorted(set(range(max(layers) + 1)) - set(layers))

@@ -86,7 +86,7 @@ def sentence(content: Mapping[str, Any], what: str) -> Trace:
     weights = stacked(content[name], name)
 
     def words(*names: str) -> list[str]:
-        found = next((content[one] for one in names if content.get(one) is not None), [])
+        found: Any = next((content[one] for one in names if content.get(one) is not None), [])
         return found.split() if isinstance(found, str) else labels(found, names[0])
 
     target = _fitting(words("target_tokens", "translation", "target_sent", "target"), weights.shape[2], "query", what)

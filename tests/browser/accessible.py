@@ -12,6 +12,8 @@ from playwright.sync_api import Page
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 SEVERE = ("serious", "critical")
 RUN = """async rules => {
+    await document.fonts.ready;
+    await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     const { violations } = await axe.run(document, { resultTypes: ["violations"], ...(rules.length && { runOnly: rules }) });
     return violations.flatMap(({ id, impact, nodes }) => nodes.map(node => ({
         rule: id, impact: node.impact ?? impact, place: node.target.flat().join(" >> "), html: node.html.slice(0, 160),

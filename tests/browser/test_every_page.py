@@ -1,10 +1,11 @@
-"""What holds on every page: it opens in both languages, themes and widths, alone, and under safe headers."""
+"""What holds on every page: it opens in both languages, themes and widths, alone, under safe headers, and for everyone."""
 
 import urllib.request
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page
 
+from tests.browser.accessible import findings, severe
 from tests.browser.application import settle
 from tests.browser.conftest import OpenPage
 
@@ -24,10 +25,23 @@ def background(page: Page) -> str:
     return found
 
 
+def in_colours(page: Page, *, dark: bool) -> None:
+    """The visitor's system turns dark, or light again."""
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    page.wait_for_function(
+        "wanted => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === wanted",
+        arg=BACKGROUNDS[dark],
+    )
+
+
 def test_a_desktop_by_day(open_page: OpenPage) -> None:
     page = open_page(width=1280, dark=False, lang="en")
     assert background(page) == BACKGROUNDS[False]
     assert not scrolls_sideways(page)
+    assert severe(page) == []
+    page.get_by_test_id("attention-map").evaluate("picture => picture.append(document.createElement('button'))")
+    (fault,) = findings(page, "button-name")
+    assert " >> " in fault["place"]  # inside a picture, which is a world of its own
 
 
 def test_the_way_of_the_data_leads_through_every_page_on_a_phone_at_night_in_chinese(open_page: OpenPage) -> None:
@@ -40,9 +54,14 @@ def test_the_way_of_the_data_leads_through_every_page_on_a_phone_at_night_in_chi
     for _ in listed:
         heading = page.get_by_test_id("stMain").locator("h1").first.inner_text()
         assert not heading.isascii()
+        assert page.evaluate("document.documentElement.lang") == "zh"
         assert background(page) == BACKGROUNDS[True]
         assert not scrolls_sideways(page), heading
         assert page.get_by_test_id("stException").count() == 0
+        assert severe(page) == [], heading
+        in_colours(page, dark=False)
+        assert severe(page, "color-contrast") == [], heading
+        in_colours(page, dark=True)
         assert parse_qs(urlsplit(page.url).query)["text"] == [SENTENCE]
         walked.append(urlsplit(page.url).path.strip("/"))
         page.get_by_test_id("stMain").get_by_test_id("stPageLink-NavLink").last.click()

@@ -14,6 +14,7 @@ import model
 from app.session import version
 from model.trace import Trace
 from model.translator import Translator
+from tests.browser.accessible import severe
 from tests.browser.attention import CROSS, numbers
 from tests.browser.conftest import OpenPage
 from tests.components import synthetic
@@ -117,6 +118,7 @@ def test_a_page_from_python_works_from_disk(from_disk: Page, tmp_path: Path) -> 
     assert HOSTILE[0] in said
     expect(from_disk.get_by_test_id("attention-map")).to_have_attribute("data-theme", "dark")
     assert from_disk.evaluate("document.documentElement.scrollWidth") <= 390
+    assert severe(from_disk) == []
     assert from_disk.locator("b, i, script").evaluate_all("found => found.map(node => node.tagName)") == ["SCRIPT", "SCRIPT"]
     from_disk.get_by_test_id("table").locator("summary").click()
     expect(from_disk.get_by_test_id("table").locator("tbody tr")).to_have_count(len(uneven.produced))

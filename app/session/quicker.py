@@ -1,9 +1,9 @@
 """Two things that Streamlit does for every widget and every fragment: the same, with less work.
 
 A box of numbers, a text box, a list ask whether the session holds nothing under one key, and Streamlit makes the values of all
-widgets of the page for that. A fragment notes where it stands, and Streamlit copies the containers around each of these containers
-once more. Counted in calls of functions, both were a third of a run of the page of costs, with its twenty boxes, and a tenth of
-other pages.
+widgets of the page for that. A fragment notes where it stands, and Streamlit copies the containers around each of these once
+more. Counted in calls of functions, both were a third of a run of the page of costs, with its twenty boxes, and a tenth of a run
+of other pages.
 """
 
 from collections.abc import Iterator, Mapping

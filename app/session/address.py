@@ -5,6 +5,8 @@ be lost. Every run and every callback therefore calls `settle` before it looks a
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import streamlit as st
@@ -44,6 +46,19 @@ def settle() -> None:
     for name, found in recent.items():
         if st.query_params.get(name) in found.earlier:
             _write(name, found.after)
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Time in which the server computes, and a second click waits, is no time between the two."""
+    begun = time.monotonic()
+    yield
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return
+    kept: dict[str, _Put] = st.session_state.get(_PUT, {})
+    for name, found in kept.items():
+        if begun - found.at < SOON:
+            kept[name] = found._replace(at=found.at + time.monotonic() - begun)
 
 
 def _recent(found: _Put) -> bool:

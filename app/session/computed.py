@@ -5,6 +5,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
 
+from app.session.address import uncounted
 from app.session.limits import MAX_TOKENS
 from app.session.loading import load
 from app.session.rates import computing
@@ -75,7 +76,8 @@ def measured(
     """
     chosen = (selection.model, selection.text, selection.target, selection.beam)
     kept = _of_long_trace if _are_long(*chosen) else _of_short_trace
-    found: Result = kept(f"{function.__module__}.{function.__qualname__}", chosen, arguments, named, _function=function)
+    with uncounted():
+        found: Result = kept(f"{function.__module__}.{function.__qualname__}", chosen, arguments, named, _function=function)
     return found
 
 
@@ -86,7 +88,8 @@ def measured_model(
     **named: Arguments.kwargs,
 ) -> Result:
     """What a pure function finds in a model, whatever the sentence; see `measured`."""
-    found: Result = _of_model(f"{function.__module__}.{function.__qualname__}", name, arguments, named, _function=function)
+    with uncounted():
+        found: Result = _of_model(f"{function.__module__}.{function.__qualname__}", name, arguments, named, _function=function)
     return found
 
 

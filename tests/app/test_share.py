@@ -1,8 +1,10 @@
 """One link reopens what is on the screen, on every page; and no click brings back what another had changed."""
 
+import itertools
 import json
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -151,6 +153,28 @@ def test_a_second_click_within_a_moment_keeps_what_the_first_chose(open_app: Ope
     app.query_params["sublayer"] = "cross_attention"  # chosen by the visitor: neither the old value nor the new
     app.run()
     assert app.segmented_control(key="sublayer").value == "cross_attention"
+
+
+def computing() -> None:
+    import streamlit as st
+
+    from app.session import address
+
+    address.settle()
+    st.button("choose", key="choose", on_click=lambda: address.put("choice", "new"))
+    with address.uncounted():
+        for _ in range(5):  # seconds, by the clock of the test
+            address.time.monotonic()
+
+
+def test_time_of_computing_is_no_time_between_two_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address, "SOON", 5.0)
+    clock = itertools.count()  # each look at it is a second later
+    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    app = AppTest.from_function(computing).run()
+    app.button(key="choose").click().run()
+    del app.query_params["choice"]
+    assert "choice" in app.run().query_params
 
 
 def swapped() -> None:

@@ -6,6 +6,7 @@ the call.
 """
 
 import math
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -80,11 +81,11 @@ def attend(
 
 def register() -> None:
     """Tell transformers of `attend` and of the masks that it takes: booleans, or None where every key may be read."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
+    transformers: Any = import_module("transformers")
+    masks: Any = import_module("transformers.masking_utils")
 
     def mask(*args: Any, **named: Any) -> Any:
-        return sdpa_mask(*args, **{**named, "allow_is_causal_skip": False})
+        return masks.sdpa_mask(*args, **{**named, "allow_is_causal_skip": False})
 
-    AttentionInterface.register(NAME, attend)
-    AttentionMaskInterface.register(NAME, mask)
+    transformers.AttentionInterface.register(NAME, attend)
+    transformers.AttentionMaskInterface.register(NAME, mask)

@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -58,7 +59,7 @@ def load(
     folder.check_memory(found, folder.available_memory() if available is None else available)
     told(STEPS[0], 1, len(STEPS))
     try:
-        import transformers
+        transformers: Any = import_module("transformers")
     except ImportError:
         raise AdapterError("transformers is not installed; run `pip install -r requirements-hf.txt`, or `make run-hf`") from None
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -158,7 +159,7 @@ def _config(theirs: Any, found: Folder, tokenizers: HuggingFaceTokenizers, langu
     pad = said("pad_token_id", default=target.pad_token_id)
     return HuggingFaceConfig(
         architecture=found.architecture,
-        family="decoder-only" if found.kind == "decoder-only" else "encoder-decoder",
+        family=found.kind,
         source_vocab_size=config.vocab_size,
         target_vocab_size=said("decoder_vocab_size", default=config.vocab_size),
         d_model=width,

@@ -107,7 +107,7 @@ class HuggingFaceEncoder:
             raise TextError(f"the text has {len(tokens)} tokens, the model takes {self.config.max_length}; shorten it")
         return tokens
 
-    def trace(self, source: str, target: None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
+    def trace(self, source: str, target: str | None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
         """One pass over a text, everything recorded; there is no target."""
         if target is not None:
             raise NotInThisModelError(self._why("a target"))

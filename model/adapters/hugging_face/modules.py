@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -20,12 +21,16 @@ class HuggingFaceConfig(ModelConfig):
     """The shape of a model of theirs. Its choices need not be among ours, so they are told here and not checked.
 
     `architecture` is their `model_type`; `width` of one head, which need not be d_model / heads; `key_value_heads` fewer than
-    `num_heads` where queries share keys; `positions` may be "learned" or "relative", `activation` any name of theirs.
+    `num_heads` where queries share keys; `family` may be "encoder-only", `positions`
+    "learned" or "relative", `activation` any name of theirs. `forbidden` ids are never written; `first` is written before all else.
     """
 
     architecture: str
     width: int
     key_value_heads: int
+    family: Any = "encoder-decoder"
+    positions: Any = "none"
+    activation: Any = "relu"
     forbidden: tuple[int, ...] = ()
     first: int | None = None
 
@@ -76,7 +81,8 @@ STACKS: Mapping[str, Mapping[str, tuple[str, Place]]] = {
 """For each architecture, the list of layers of each stack in its module tree, and where a layer keeps its parts."""
 
 ROTARY = frozenset({"llama", "mistral", "qwen2"})
-LEFT_PADDING = frozenset({"t5", "mt5", "m2m_100"})  # encoders whose positions do not count padding on the left
+LEFT_PADDING = frozenset({"t5", "mt5", "m2m_100", "roberta", "xlm-roberta"})
+"""Encoders whose positions do not count padding on the left."""
 
 
 class Theirs(Traced):
@@ -87,7 +93,7 @@ class Theirs(Traced):
         self.path, self.spans = path, {"query": sentence, "key": sentence, "token": sentence}
 
 
-def listen(theirs: nn.Module, architecture: str) -> None:
+def listen(theirs: Any, architecture: str) -> None:
     """Put a recorder beside every attention, and record what enters and leaves layers, attentions and feed-forward layers."""
     for stack, (name, place) in STACKS[architecture].items():
         own = "source" if stack == "encoder" else "target"
@@ -106,8 +112,7 @@ def listen(theirs: nn.Module, architecture: str) -> None:
                     _before_rotation(module, Theirs(path, own))
 
     if "decoder" in STACKS[architecture]:
-        decoder: Any = theirs.get_decoder()  # type: ignore[operator]
-        _after(decoder, Theirs("decoder", "target"), "batch token d_model", "output")
+        _after(theirs.get_decoder(), Theirs("decoder", "target"), "batch token d_model", "output")
 
 
 def _present(layer: nn.Module, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -170,7 +175,7 @@ class HuggingFaceEncoderDecoder(EncoderDecoder):
 
     def encode(self, source: Tensor, source_mask: Tensor | None = None) -> Tensor:
         self.check_length(source)
-        self._check_padding(source_mask)
+        _check_padding(source_mask, self.config)
         output: Tensor = self.theirs.get_encoder()(input_ids=source, attention_mask=_numbers(source_mask)).last_hidden_state
         self.source_side.record("batch token d_model", output=output)
         return output
@@ -185,7 +190,7 @@ class HuggingFaceEncoderDecoder(EncoderDecoder):
     ) -> Tensor:
         earlier = cache.length if cache else 0
         self.check_length(target, earlier)
-        self._check_padding(target_mask)
+        _check_padding(target_mask, self.config)
         cached = _their_cache(cache, self.config.decoder_layers, crosses=True)
         made = self.theirs(
             encoder_outputs=(memory,), attention_mask=_numbers(source_mask), decoder_input_ids=target,
@@ -194,10 +199,6 @@ class HuggingFaceEncoderDecoder(EncoderDecoder):
         self.logits_side.record("batch token vocab", logits=made.logits)
         _keep(cache, made.cache, target.shape[1], crosses=True)
         return _permitted(made.logits, self.config, earlier)
-
-    def _check_padding(self, mask: Tensor | None) -> None:
-        if mask is not None and self.config.architecture not in LEFT_PADDING and not bool(mask[:, 0].all()):
-            raise ValueError(f"{self.config.architecture} counts positions from the left, padding too; pad on the right")
 
 
 class HuggingFaceDecoderOnly(DecoderOnly):
@@ -235,9 +236,15 @@ class HuggingFaceEncoderOnly(Traced):
 
     def forward(self, source: Tensor, source_mask: Tensor | None = None) -> Tensor:
         """What the encoder makes of each token, (batch, token, d_model)."""
+        _check_padding(source_mask, self.config)
         output: Tensor = self.theirs(input_ids=source, attention_mask=_numbers(source_mask)).last_hidden_state
         self.source_side.record("batch token d_model", output=output)
         return output
+
+
+def _check_padding(mask: Tensor | None, config: HuggingFaceConfig) -> None:
+    if mask is not None and config.architecture not in LEFT_PADDING and not bool(mask[:, 0].all()):
+        raise ValueError(f"{config.architecture} counts positions from the left, padding too; pad on the right")
 
 
 def _numbers(mask: Tensor | None) -> Tensor | None:
@@ -248,13 +255,14 @@ def _their_cache(cache: KeyValueCache | None, layers: int, crosses: bool) -> Any
     """The keys and values that ours holds, as theirs: empty at the first step."""
     if cache is None:
         return None
-    from transformers import DynamicCache, EncoderDecoderCache
+    transformers: Any = import_module("transformers")
 
     def filled(name: str) -> Any:
         kept = [cache.kept[_path(layer, name)] for layer in range(layers) if _path(layer, name) in cache.kept]
-        return DynamicCache(kept or None)
+        return transformers.DynamicCache(kept or None)
 
-    return EncoderDecoderCache(filled("self_attention"), filled("cross_attention")) if crosses else filled("self_attention")
+    own = filled("self_attention")
+    return transformers.EncoderDecoderCache(own, filled("cross_attention")) if crosses else own
 
 
 def _keep(cache: KeyValueCache | None, theirs: Any, read: int, crosses: bool) -> None:

@@ -4,7 +4,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 from model.tokenizer import Token, Tokenizer
@@ -25,25 +24,17 @@ class HuggingFaceTokenizer(Tokenizer):
         self.theirs, self.prefix, self.space = theirs, prefix, None
         self.backend = theirs.backend_tokenizer if theirs.is_fast else None
         self.specials = frozenset(theirs.all_special_ids) - {theirs.unk_token_id}
-        self.bytes = _bytes_of_characters() if self.backend is not None and _is_byte_level(self.backend) else {}
+        self.vocabulary: dict[str, int] = dict(getattr(theirs, "current_encoder", None) or theirs.get_vocab())
+        self.bytes: dict[str, int] = _bytes_of_characters() if self.backend is not None and _is_byte_level(self.backend) else {}
         if self.backend is not None:
             self.backend.encode_special_tokens = True  # what is typed stays text
             self.backend.no_truncation()
             self.backend.no_padding()
+        names = {id_: name for name, id_ in self.vocabulary.items()}
+        self.pieces: tuple[str, ...] = tuple(self._shown(names.get(id_, "")) for id_ in range(max(names, default=-1) + 1))
 
     def __len__(self) -> int:
         return len(self.theirs)
-
-    @cached_property
-    def vocabulary(self) -> dict[str, int]:  # type: ignore[override]
-        """Their names of pieces -> id."""
-        return dict(getattr(self.theirs, "current_encoder", None) or self.theirs.get_vocab())
-
-    @cached_property
-    def pieces(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Every piece by id, as text: spaces are spaces, bytes that are no character alone are numbers."""
-        names = {id_: name for name, id_ in self.vocabulary.items()}
-        return tuple(self._shown(names.get(id_, "")) for id_ in range(max(names, default=-1) + 1))
 
     def encode(self, text: str) -> tuple[Token, ...]:
         """The pieces of a text, without special tokens."""
@@ -65,12 +56,12 @@ class HuggingFaceTokenizer(Tokenizer):
     def around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Ids of the special tokens that the tokenizer puts before and after a text."""
         if self.backend is None:
-            ids, marks = self.theirs.build_inputs_with_special_tokens([-1]), None
-            middle = [index for index, id_ in enumerate(ids) if id_ == -1]
+            ids = list(self.theirs.build_inputs_with_special_tokens([-1]))
+            middle = [ids.index(-1)]
         else:
             encoding = self.backend.encode("a", add_special_tokens=True)
-            ids, marks = encoding.ids, encoding.special_tokens_mask
-            middle = [index for index, mark in enumerate(marks) if not mark] or [len(ids)]
+            ids = list(encoding.ids)
+            middle = [index for index, special in enumerate(encoding.special_tokens_mask) if not special] or [len(ids)]
         return tuple(ids[: middle[0]]), tuple(ids[middle[-1] + 1 :])
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:

@@ -3,12 +3,10 @@
 import json
 import shutil
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 import model
@@ -27,19 +25,6 @@ from model.alignment import words
 from tests.model.adapters.tiny_hugging_face import FAMILIES
 
 Made = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    @cache
-    def one(family: str) -> Path:
-        path = tmp_path_factory.mktemp("folders") / family
-        path.mkdir()
-        torch.manual_seed(7)
-        FAMILIES[family](path)
-        return path
-
-    return one
 
 
 @pytest.fixture

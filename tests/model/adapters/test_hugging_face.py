@@ -14,41 +14,28 @@ from model.adapters.generated import stitched
 from model.adapters.hugging_face import HuggingFaceTranslator, load
 from model.decoding import finished, greedy_steps
 from model.position import rotate
-from tests.model.adapters.tiny_hugging_face import FAMILIES
+from tests.model.adapters.tiny_hugging_face import FAMILIES, RELATIVES
 
 Open = Callable[[str], Any]
 TEXT, TARGET = "The red café is  here.", "La voiture est ici."
-TRANSLATORS, WRITERS = ("marian", "t5", "bart", "mbart", "nllb"), ("gpt2", "llama")
+TRANSLATORS, WRITERS, READERS = ("marian", "t5", "bart", "mbart", "nllb", "mt5"), ("gpt2", "llama"), ("bert", "roberta")
 LANGUAGE = {"mbart": "fra_Latn", "nllb": "fra_Latn"}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    @cache
-    def made(family: str) -> Path:
-        path = tmp_path_factory.mktemp("hugging_face") / family
-        path.mkdir()
-        torch.manual_seed(5)
-        FAMILIES[family](path)
-        return path
-
-    return made
+def ours(made: Callable[[str], Path]) -> Open:
+    return cache(lambda family: load(made(family), target_language=LANGUAGE.get(family), dtype=torch.float64))
 
 
 @pytest.fixture(scope="module")
-def ours(folder: Callable[[str], Path]) -> Open:
-    return cache(lambda family: load(folder(family), target_language=LANGUAGE.get(family), dtype=torch.float64))
-
-
-@pytest.fixture(scope="module")
-def theirs(folder: Callable[[str], Path]) -> Open:
+def theirs(made: Callable[[str], Path]) -> Open:
     """The same folder with their own attention, the one that returns its weights."""
 
     @cache
     def opened(family: str) -> Any:
-        kinds = dict.fromkeys(TRANSLATORS, transformers.AutoModelForSeq2SeqLM) | {"bert": transformers.AutoModel}
+        kinds = dict.fromkeys(TRANSLATORS, transformers.AutoModelForSeq2SeqLM) | dict.fromkeys(READERS, transformers.AutoModel)
         kind = kinds.get(family, transformers.AutoModelForCausalLM)
-        return kind.from_pretrained(folder(family), attn_implementation="eager").double().eval()
+        return kind.from_pretrained(made(family), attn_implementation="eager").double().eval()
 
     return opened
 
@@ -66,7 +53,7 @@ def ids(tokens: Any) -> torch.Tensor:
 def trace_of(loaded: Any, family: str) -> model.Trace:
     if family in TRANSLATORS:
         return loaded.trace(TEXT, TARGET)
-    return loaded.trace(TEXT) if family == "bert" else loaded.trace(TEXT, "I love")
+    return loaded.trace(TEXT) if family in READERS else loaded.trace(TEXT, "I love")
 
 
 def returned(theirs: Any, family: str, trace: model.Trace) -> Any:
@@ -84,10 +71,10 @@ def stacks(family: str, made: Any) -> dict[str, Any]:
             "decoder.layers.{}.self_attention": made.decoder_attentions,
             "decoder.layers.{}.cross_attention": made.cross_attentions,
         }
-    return {f"{'encoder' if family == 'bert' else 'decoder'}.layers.{{}}.self_attention": made.attentions}
+    return {f"{'encoder' if family in READERS else 'decoder'}.layers.{{}}.self_attention": made.attentions}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, *RELATIVES])
 def test_the_trace_holds_what_their_model_returns(family: str, ours: Open, theirs: Open) -> None:
     trace = trace_of(ours(family), family)
     made = returned(theirs(family), family, trace)
@@ -105,13 +92,13 @@ def test_the_trace_holds_what_their_model_returns(family: str, ours: Open, their
         for layer, states in enumerate(hidden[:-1]):
             torch.testing.assert_close(trace[f"{stack}.layers.{layer}.residual.0.input"].tensor, states, atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(trace[f"{stack}.output"].tensor, hidden[-1], atol=1e-5, rtol=1e-5)
-    if family != "bert":
+    if family not in READERS:
         torch.testing.assert_close(trace["logits"].tensor, made.logits, atol=1e-5, rtol=1e-5)
         chosen = made.logits.log_softmax(-1)[0].gather(1, ids(trace.produced).T)[:, 0]
         torch.testing.assert_close(torch.tensor(trace.log_probabilities).double(), chosen, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("family", [*TRANSLATORS, *WRITERS])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "bert"])
 def test_attention_is_scores_mask_softmax_and_sum(family: str, ours: Open) -> None:
     """Every head of queries with its own keys, shared or not; what is published fits together."""
     trace = trace_of(ours(family), family)
@@ -145,7 +132,7 @@ def test_their_llama_turns_halves_and_shares_keys(ours: Open) -> None:
         assert torch.equal(groups[:, :, 0], groups[:, :, 2]) == (name == "key")
 
 
-@pytest.mark.parametrize("family", [*TRANSLATORS, *WRITERS])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "bert"])
 def test_writing_step_by_step_with_and_without_cache_is_the_forced_pass(family: str, ours: Open, theirs: Open) -> None:
     loaded = ours(family)
     source = ids(loaded.source_tokens(TEXT))
@@ -207,7 +194,7 @@ def test_steps_of_generate_are_stitched_to_one_square() -> None:
         stitched([[first]], [3])
 
 
-@pytest.mark.parametrize("family", [*TRANSLATORS, *WRITERS, "bert"])
+@pytest.mark.parametrize("family", [*FAMILIES, "roberta"])
 def test_a_short_text_is_the_same_alone_and_padded(family: str, ours: Open) -> None:
     loaded = ours(family)
     text = ids(loaded.source_tokens("I love you."))
@@ -218,9 +205,9 @@ def test_a_short_text_is_the_same_alone_and_padded(family: str, ours: Open) -> N
     read = loaded.model.encode if family in TRANSLATORS else loaded.model
     alone = read(text)
     torch.testing.assert_close(read(*right)[:, : text.shape[1]], alone, atol=1e-6, rtol=1e-6)
-    if family in ("t5", *WRITERS):
+    if family in ("t5", "nllb", "roberta", *WRITERS):
         torch.testing.assert_close(read(*left)[:, 2:], alone, atol=1e-5, rtol=1e-5)
-    elif family in ("marian", "bart", "mbart"):
+    else:
         with pytest.raises(ValueError, match="pad on the right"):
             read(*left)
 

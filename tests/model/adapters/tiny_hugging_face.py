@@ -59,13 +59,13 @@ def marian(folder: Path) -> None:
     _save(folder, model, tokenizer)
 
 
-def t5(folder: Path) -> None:
+def t5(folder: Path, config_of: Any = transformers.T5Config, model_of: Any = transformers.T5ForConditionalGeneration) -> None:
     tokenizer = _metaspace(["<pad>", "</s>", "<unk>"], "$A </s>")
-    config = transformers.T5Config(
+    config = config_of(
         vocab_size=len(tokenizer), d_model=16, d_kv=6, d_ff=24, num_layers=3, num_decoder_layers=2, num_heads=2,
         decoder_start_token_id=0,
     )  # fmt: skip
-    _save(folder, transformers.T5ForConditionalGeneration(config), tokenizer)
+    _save(folder, model_of(config), tokenizer)
 
 
 def bart(folder: Path) -> None:
@@ -93,14 +93,14 @@ def gpt2(folder: Path) -> None:
     _save(folder, transformers.GPT2LMHeadModel(config), tokenizer)
 
 
-def llama(folder: Path) -> None:
+def llama(folder: Path, config_of: Any = transformers.LlamaConfig, model_of: Any = transformers.LlamaForCausalLM) -> None:
     """Six heads of queries share two of keys; the width of a head is not d_model / heads."""
     tokenizer = _metaspace(["<unk>", "<s>", "</s>"], "<s> $A", fallback=True)
-    config = transformers.LlamaConfig(
+    config = config_of(
         vocab_size=len(tokenizer), hidden_size=18, intermediate_size=20, num_hidden_layers=2, num_attention_heads=6, head_dim=4,
         num_key_value_heads=2, max_position_embeddings=64, bos_token_id=1, eos_token_id=2,
     )  # fmt: skip
-    _save(folder, transformers.LlamaForCausalLM(config), tokenizer)
+    _save(folder, model_of(config), tokenizer)
 
 
 def bert(folder: Path) -> None:
@@ -110,16 +110,43 @@ def bert(folder: Path) -> None:
     engine.train_from_iterator(ENGLISH, trainers.WordPieceTrainer(vocab_size=60, special_tokens=specials, show_progress=False))
     engine.decoder = decoders.WordPiece()
     tokenizer = _fast(engine, specials, "[CLS] $A [SEP]")
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24,
-        max_position_embeddings=64,
-    )  # fmt: skip
+    config = transformers.BertConfig(**_bert(len(tokenizer)))
     _save(folder, transformers.BertModel(config), tokenizer)
 
 
 FAMILIES: dict[str, Callable[[Path], None]] = {
     "marian": marian, "t5": t5, "bart": bart, "mbart": mbart, "nllb": nllb, "gpt2": gpt2, "llama": llama, "bert": bert,
 }  # fmt: skip
+
+
+def mt5(folder: Path) -> None:
+    t5(folder, transformers.MT5Config, transformers.MT5ForConditionalGeneration)
+
+
+def roberta(folder: Path) -> None:
+    """Positions are counted from the id of padding."""
+    tokenizer = _bytes(["<s>", "<pad>", "</s>", "<unk>"], "<s> $A </s>")
+    config = transformers.RobertaConfig(**_bert(len(tokenizer)), pad_token_id=1)
+    _save(folder, transformers.RobertaModel(config), tokenizer)
+
+
+def mistral(folder: Path) -> None:
+    llama(folder, transformers.MistralConfig, transformers.MistralForCausalLM)
+
+
+def qwen2(folder: Path) -> None:
+    llama(folder, transformers.Qwen2Config, transformers.Qwen2ForCausalLM)
+
+
+RELATIVES: dict[str, Callable[[Path], None]] = {"mt5": mt5, "roberta": roberta, "mistral": mistral, "qwen2": qwen2}
+"""Architectures that differ from one of these in a detail: only their numbers are compared."""
+
+
+def _bert(size: int) -> dict[str, Any]:
+    return {
+        "vocab_size": size, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 24,
+        "max_position_embeddings": 64,
+    }  # fmt: skip
 
 
 def _bart(size: int) -> dict[str, Any]:

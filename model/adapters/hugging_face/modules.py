@@ -21,8 +21,8 @@ class HuggingFaceConfig(ModelConfig):
     """The shape of a model of theirs. Its choices need not be among ours, so they are told here and not checked.
 
     `architecture` is their `model_type`; `width` of one head, which need not be d_model / heads; `key_value_heads` fewer than
-    `num_heads` where queries share keys; `family` may be "encoder-only", `positions`
-    "learned" or "relative", `activation` any name of theirs. `forbidden` ids are never written; `first` is written before all else.
+    `num_heads` where queries share keys. `family` may be "encoder-only", `positions` "learned" or "relative", `activation` any
+    name of theirs. Ids of `forbidden` are never written; `first` is written before all else.
     """
 
     architecture: str

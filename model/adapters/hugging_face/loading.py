@@ -150,7 +150,8 @@ def _config(theirs: Any, found: Folder, tokenizers: HuggingFaceTokenizers, langu
     start = said("decoder_start_token_id", "bos_token_id", "eos_token_id", default=target.bos_token_id)
     first = said("forced_bos_token_id")
     if language is not None and found.kind == "encoder-decoder":
-        code = target.convert_tokens_to_ids(language)
+        known = getattr(target, "lang_code_to_id", None) or {}  # M2M-100 names its tokens otherwise than its languages
+        code = known.get(language, target.convert_tokens_to_ids(language))
         if code in (None, target.unk_token_id):
             raise AdapterError(f"{found.path.name} knows no language {language!r}; give a code of its tokenizer")
         start, first = (code, None) if found.architecture == "mbart" and first is None else (start, code)

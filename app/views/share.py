@@ -1,11 +1,13 @@
 """The share control, on every page: what its link holds is named here, in words; the link itself is the browser's address."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from app import session
 from app.components.share import Name, pack, share
 from app.text import LANGUAGES, has, section, text
 from app.views.share_names import Called, named
+from model.analysis import painted
 
 LONGEST = 48  # characters of what one value is called
 WITH_PLACE = ("rotary", "masks", "layers", "decoding")
@@ -16,7 +18,7 @@ def control(page: str) -> None:
     """The button of this page; pages without parameters of their own have it too."""
     parameters = named(page)
     names = {name: Name(text(called.key).replace("`", ""), called.kind) for name, called in parameters.items()}
-    place = session.last_place() if page in WITH_PLACE else None
+    place = _place_of(page)
     message = pack(
         names,
         words(parameters),
@@ -28,6 +30,14 @@ def control(page: str) -> None:
         text=section("share"),
     )
     share(message, key="share")
+
+
+def _place_of(page: str) -> session.Place | None:
+    """Where the page looks, if the address may lack it."""
+    place = session.last_place() if page in WITH_PLACE else None
+    if place and page == "masks" and place.attention not in painted.ATTENTIONS:  # it shows a self-attention all the same
+        return replace(place, attention=painted.ATTENTIONS[0])
+    return place
 
 
 def words(parameters: Mapping[str, Called]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from app import pictures
+from app.components import modules
 from model.page import bundle
 
 
@@ -66,6 +67,13 @@ def test_an_unknown_script_is_not_there_and_whatever_else_is_the_affair_of_the_a
     assert client.post("/static/pictures/bars.js").text.startswith("the app")
 
 
-def test_streamlit_sends_the_whole_script_where_nobody_serves_it() -> None:
-    """Tests run pages without the server."""
-    assert not pictures.served()
+def test_streamlit_sends_the_whole_script_where_nobody_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: dict[str, str] = {}
+    monkeypatch.setattr(modules.st.components.v2, "component", lambda name, **parts: sent.update(parts))
+    folder = bundle.COMPONENTS / "bars"
+    monkeypatch.setattr(pictures, "_chosen", [])
+    modules.component(folder)
+    assert sent["js"] == bundle.joined("bars")
+    pictures.serve()
+    modules.component(folder)
+    assert sent["js"] == pictures.opening("bars")

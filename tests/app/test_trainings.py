@@ -171,6 +171,8 @@ def test_a_few_updates_on_the_page_and_the_result_in_the_sidebar(open_app: OpenA
     (header,) = maps(app, "moments")
     assert header["source"] == ["the", "red", "cat", "sees", "a", "dog", "</s>"]
     assert header["links"] == [[1, 1], [2, 0], [3, 5], [5, 3]]
+    app.session_state["training_command"] = True  # the box is filled when it is opened
+    app.run()
     assert any("--task copy" in code.value and "--without mask" in code.value for code in app.code)
     app.button(key="training_begin").click().run()
     assert "Done: 10 updates" in said(app)

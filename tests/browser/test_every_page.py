@@ -45,7 +45,10 @@ def test_a_desktop_by_day(open_page: OpenPage) -> None:
 
 
 def test_the_way_of_the_data_leads_through_every_page_on_a_phone_at_night_in_chinese(open_page: OpenPage) -> None:
-    """From "next" to "next" in one session: every page of the sidebar in its order, with the same sentence, and back again."""
+    """From "next" to "next" in one session: every page of the sidebar in its order, with the same sentence, and back again.
+
+    What hinders somebody is looked for on each, on every second one by day.
+    """
     page = open_page(width=390, dark=True, lang="zh", model="en-fr", text=SENTENCE)
     links = page.locator('[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]')
     listed = [urlsplit(link.get_attribute("href") or "").path.strip("/") for link in links.all()]
@@ -58,9 +61,8 @@ def test_the_way_of_the_data_leads_through_every_page_on_a_phone_at_night_in_chi
         assert background(page) == BACKGROUNDS[True]
         assert not scrolls_sideways(page), heading
         assert page.get_by_test_id("stException").count() == 0
+        in_colours(page, dark=len(walked) % 2 == 0)
         assert severe(page) == [], heading
-        in_colours(page, dark=False)
-        assert severe(page, "color-contrast") == [], heading
         in_colours(page, dark=True)
         assert parse_qs(urlsplit(page.url).query)["text"] == [SENTENCE]
         walked.append(urlsplit(page.url).path.strip("/"))

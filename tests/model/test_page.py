@@ -203,7 +203,7 @@ def test_any_text_stays_text(typed: str) -> None:
 
 
 def test_every_component_is_joined_after_what_it_imports() -> None:
-    for component in bundle.drawn():
+    for component in bundle.components():
         order = bundle.modules(component)
         assert order[-1] == "main"
         assert len(set(order)) == len(order)

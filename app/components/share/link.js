@@ -1,7 +1,8 @@
 // The link to what is on the screen, made of the address as it is now; and what its parameters say, in words.
 import { fill } from "./template.js";
 
-export const LONG = 2000, LONGEST = 8000; // characters: what chat and mail often break, what servers and programs refuse
+export const LONG = 2000; // characters: what chat and mail often break
+export const LONGEST = 8000; // what servers and programs refuse
 const SHOWN = 80, OURS = ["lang", "shared", "present", "slide"];
 
 /** `shared` tells the components that what this tab remembers is not what the sender saw. */

@@ -14,7 +14,8 @@ SEVERE = ("serious", "critical")
 RUN = """async rules => {
     await document.fonts.ready;
     await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-    const { violations } = await axe.run(document, { resultTypes: ["violations"], preload: false, elementRef: false, ...(rules.length && { runOnly: rules }) });
+    const quick = { resultTypes: ["violations"], preload: false, elementRef: false };
+    const { violations } = await axe.run(document, { ...quick, ...(rules.length && { runOnly: rules }) });
     return violations.flatMap(({ id, impact, nodes }) => nodes.map(node => ({
         rule: id, impact: node.impact ?? impact, place: node.target.flat().join(" >> "), html: node.html.slice(0, 160),
         why: [...node.any, ...node.all, ...node.none].map(check => check.message).join("; "),

@@ -23,7 +23,7 @@ class Rates:
 
     def __init__(self, rates: dict[str, Rate]) -> None:
         self.rates = rates
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.together = {kind: Bucket(rate.server) for kind, rate in rates.items()}
 
     def of_one(self) -> dict[str, Bucket]:
@@ -52,11 +52,13 @@ def allowed(kind: str) -> bool:
     """Whether this may be begun now; where not, `put_off` says why."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return True
-    refusal = _rates.refusal(kind, _own(), time.monotonic())
+    own = _own()
+    with _rates.lock:  # nobody takes the last one between the question and the answer
+        refusal = _rates.refusal(kind, own, time.monotonic())
+        if refusal is None:
+            _rates.take(kind, own)
     if refusal:
         st.session_state.setdefault(_PUT_OFF, {})[kind] = refusal
-    else:
-        _rates.take(kind, _own())
     return refusal is None
 
 

@@ -13,7 +13,6 @@ from app.session.limits import (
     MAX_PAIRS,
     MAX_TOKENS,
     MAX_UPLOAD,
-    Remark,
     longest_words,
     refused,
     remarks,
@@ -24,6 +23,7 @@ from app.session.places import ATTENTIONS, Place, attentions, checked_place, go,
 from app.session.presenting import LAST, leave_presenting, present, presented, presenting, slide
 from app.session.quicker import quicken
 from app.session.rates import allowed, in_fragment, put_off, waiting
+from app.session.remark import Remark
 from app.session.selection import BEAMS, Selection, begin_run, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
 from app.session.start import warm_up, warm_up_further

@@ -1,12 +1,11 @@
 """The limits of this server, those of a text checked here whatever the browser allowed; what to know of a text within them."""
 
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from app.server_profile import profile
 from app.session.common_words import may_be
 from app.session.loading import known_words, languages, reader, reads, unknown
+from app.session.remark import Remark
 from model.alignment import words
 from model.translator import Atlas
 
@@ -18,18 +17,6 @@ ALIGNMENTS: int = profile().alignments  # studies of the Alignment studio that a
 MAX_UPLOAD: int = profile().max_upload  # bytes of a file that is brought to the studio; 0: none may be brought
 MAX_PAIRS: int = profile().max_pairs  # of a study; the command line has no limit
 LISTED = 8  # unknown words that are named
-
-
-@dataclass(frozen=True)
-class Remark:
-    """Something to tell the visitor about their text: the key of a sentence and its values.
-
-    `model`: one that suits the text better, to be offered; empty if there is none.
-    """
-
-    key: str
-    values: Mapping[str, object]
-    model: str = ""
 
 
 def refused(atlas: Atlas, source: str, target: str | None = None) -> Remark | None:

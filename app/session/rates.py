@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.bucket import Bucket
 from app.server_profile import Rate, profile
-from app.session.limits import Remark
+from app.session.remark import Remark
 
 _BUCKETS, _COMPUTED, _PUT_OFF = "atlas_rates", "atlas_computed", "atlas_put_off"
 

@@ -16,9 +16,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import text as texts
 from app.session.address import put, settle
-from app.session.limits import MAX_LINK, Remark
+from app.session.limits import MAX_LINK
 from app.session.loading import default_model, known_words, languages, models, reads, writes_on
 from app.session.rates import in_fragment, waiting
+from app.session.remark import Remark
 from app.session.sentences import examples, first_example
 
 MAX_IN_LINK = 4_000  # characters of a sentence that still stands in the URL; what can be shown is far shorter

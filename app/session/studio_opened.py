@@ -10,9 +10,9 @@ import numpy.typing as npt
 import streamlit as st
 import torch
 
-from app.session.limits import Remark
 from app.session.loading import load
 from app.session.rates import computing
+from app.session.remark import Remark
 from app.session.studio_study import Study
 from model.alignment import corpus, extract, forced, joint, words
 from model.alignment.choices import default_choice

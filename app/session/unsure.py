@@ -2,8 +2,9 @@
 
 from app import text as texts
 from app.session.computed import measured_model, translation
-from app.session.limits import Remark, refused
+from app.session.limits import refused
 from app.session.loading import load
+from app.session.remark import Remark
 from app.session.selection import Selection
 from app.session.sentences import examples
 from model.analysis import doubt

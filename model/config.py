@@ -98,6 +98,14 @@ class ModelConfig:
         """d_k = d_v: the width of one head."""
         return self.d_model // self.num_heads
 
+    def heads_of(self, attention: str) -> int:
+        """How many heads an attention has, "decoder.cross_attention": as many everywhere."""
+        return self.num_heads
+
+    def key_heads_of(self, attention: str) -> int:
+        """How many heads of keys and values it has: one for each head of queries."""
+        return self.heads_of(attention)
+
     def to_dict(self) -> dict[str, Any]:
         """All settings by name, ready for JSON."""
         return asdict(self)

@@ -1,12 +1,13 @@
 """Text in; text, tokens and traces out."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.beam_search import beam
 from model.checkpoint import SHIPPED, CheckpointError, Tokenizers, available, load_card, shown
@@ -53,8 +54,12 @@ class Generation(Translation):
 
 @dataclass(frozen=True)
 class Loaded(Generic[Family]):
-    """A model with its tokenizers and card. Many threads may use one at the same time."""
+    """A model with its tokenizers and card. Many threads may use one at the same time.
 
+    `ours`: it is built of the modules of this project, so that embeddings, projections, norms and sums can be looked at.
+    """
+
+    ours: ClassVar[bool] = True
     name: str
     model: Family
     tokenizers: Tokenizers
@@ -243,7 +248,34 @@ class LanguageModel(Loaded[DecoderOnly]):
         return self._record(self.model, (), pieces, (source, text), edits)
 
 
+@dataclass(frozen=True)
+class Reader(ABC):
+    """An encoder alone: a text in, its trace out. It writes nothing: it has no target, no loss and no decoding.
+
+    None is shipped; adapters make them of what others trained.
+    """
+
+    ours: ClassVar[bool] = False
+    name: str
+    model: nn.Module
+    tokenizers: Tokenizers
+    card: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def config(self) -> ModelConfig: ...
+
+    @abstractmethod
+    def source_tokens(self, text: str) -> tuple[Token, ...]:
+        """What the encoder reads."""
+
+    @abstractmethod
+    def trace(self, source: str, target: None = None, edits: Mapping[str, Edit] | None = None) -> Trace:
+        """One pass over a text, everything recorded."""
+
+
 Atlas = Translator | LanguageModel
+Opened = Translator | LanguageModel | Reader
 AnyAtlas = TypeVar("AnyAtlas", bound=Translator | LanguageModel)
 
 

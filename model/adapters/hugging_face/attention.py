@@ -34,7 +34,8 @@ class Recorder(Traced):
         """Context (batch, query, head, head_dim) and weights (batch, head, query, key).
 
         Fewer heads of keys and values than of queries are shared by neighbouring queries; they are recorded once for each head of
-        queries. `bias` is added to the scaled scores (T5's relative positions), and is part of what "scores" are.
+        queries. `bias` is added to the scaled scores (T5's relative positions), and is part of what "scores" are; `scaling`, which need not
+        be 1 / sqrt(head_dim), is recorded as "scale".
         """
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
@@ -44,6 +45,7 @@ class Recorder(Traced):
         else:
             query, key = self.tap(QUERY, query=query), self.tap(KEY, key=key)
         value = self.tap(KEY, value=value)
+        self.record("", scale=torch.tensor(scaling, dtype=torch.float64))
         scores = query @ key.mT * scaling
         if bias is not None:
             self.record(PAIR, position_bias=bias.expand_as(scores))

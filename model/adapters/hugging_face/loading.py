@@ -166,6 +166,7 @@ def _config(theirs: Any, found: Folder, tokenizers: HuggingFaceTokenizers, langu
         num_heads=heads,
         width=said("d_kv", "head_dim", default=width // heads),
         key_value_heads=said("num_key_value_heads", default=heads),
+        decoder_heads=said("decoder_attention_heads", default=heads),
         d_ff=said("d_ff", "encoder_ffn_dim", "intermediate_size", "n_inner", default=4 * width),
         encoder_layers=0 if found.kind == "decoder-only" else said("encoder_layers", default=layers),
         decoder_layers=0 if found.kind == "encoder-only" else said("decoder_layers", "num_decoder_layers", default=layers),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from model.adapters.hugging_face.tokens import HuggingFaceTokenizer
 from model.checkpoint import Tokenizers
 from model.tokenizer import Token
 from model.trace import Activation, Edit, Trace, tracing
-from model.translator import LanguageModel, TextError, Translator
+from model.translator import LanguageModel, Reader, TextError, Translator
 
 
 class NotInThisModelError(Exception):
@@ -28,6 +28,7 @@ class NotInThisModelError(Exception):
 class HuggingFaceTranslator(Translator):
     """An encoder-decoder of Hugging Face."""
 
+    ours: ClassVar[bool] = False
     model: HuggingFaceEncoderDecoder
     tokenizers: "HuggingFaceTokenizers"
 
@@ -57,6 +58,7 @@ class HuggingFaceTranslator(Translator):
 class HuggingFaceLanguageModel(LanguageModel):
     """A decoder-only model of Hugging Face. Not every one has a start token: then the first row reads the first piece."""
 
+    ours: ClassVar[bool] = False
     model: HuggingFaceDecoderOnly
     tokenizers: "HuggingFaceTokenizers"
 
@@ -86,13 +88,11 @@ class HuggingFaceLanguageModel(LanguageModel):
 
 
 @dataclass(frozen=True)
-class HuggingFaceEncoder:
+class HuggingFaceEncoder(Reader):
     """An encoder alone (BERT and its family): a text in, a trace out. It writes nothing."""
 
-    name: str
     model: HuggingFaceEncoderOnly
     tokenizers: "HuggingFaceTokenizers"
-    card: Mapping[str, Any]
 
     @property
     def config(self) -> HuggingFaceConfig:

@@ -21,13 +21,15 @@ class HuggingFaceConfig(ModelConfig):
     """The shape of a model of theirs. Its choices need not be among ours, so they are told here and not checked.
 
     `architecture` is their `model_type`; `width` of one head, which need not be d_model / heads; `key_value_heads` fewer than
-    `num_heads` where queries share keys. `family` may be "encoder-only", `positions` "learned" or "relative", `activation` any
-    name of theirs. Ids of `forbidden` are never written; `first` is written before all else.
+    `num_heads` where queries share keys; `decoder_heads` need not be as many as `num_heads`, those of the encoder. `family` may
+    be "encoder-only", `positions` "learned" or "relative", `activation` any name of theirs. Ids of `forbidden` are never
+    written; `first` is written before all else.
     """
 
     architecture: str
     width: int
     key_value_heads: int
+    decoder_heads: int
     family: Any = "encoder-decoder"
     positions: Any = "none"
     activation: Any = "relu"
@@ -40,6 +42,12 @@ class HuggingFaceConfig(ModelConfig):
     @property
     def head_dim(self) -> int:
         return self.width
+
+    def heads_of(self, attention: str) -> int:
+        return self.decoder_heads if attention.startswith("decoder") else self.num_heads
+
+    def key_heads_of(self, attention: str) -> int:
+        return self.key_value_heads if self.key_value_heads != self.num_heads else self.heads_of(attention)
 
 
 LEFT_PADDING = frozenset({"t5", "mt5", "m2m_100", "roberta", "xlm-roberta"})

@@ -7,7 +7,7 @@ import streamlit as st
 from app.session.address import put, settle
 from app.session.presenting import STAGE, presented
 from app.session.selection import current
-from model.translator import Atlas, LanguageModel
+from model.translator import LanguageModel, Opened, Reader
 
 ATTENTIONS = ("encoder.self_attention", "decoder.self_attention", "decoder.cross_attention")
 OWN = ATTENTIONS[1:2]  # those of a language model
@@ -33,12 +33,19 @@ class Place:
         return {"attention": self.attention, "layer": str(self.layer), "head": str(self.head)}
 
 
-def attentions(atlas: Atlas) -> tuple[str, ...]:
-    """The attentions that this model has, in reading order: of `ATTENTIONS` a language model has one."""
+def attentions(atlas: Opened) -> tuple[str, ...]:
+    """The attentions that this model has, in reading order: a language model or an encoder alone has one of `ATTENTIONS`."""
+    if isinstance(atlas, Reader):
+        return ATTENTIONS[:1]
     return OWN if isinstance(atlas, LanguageModel) else ATTENTIONS
 
 
-def place(atlas: Atlas) -> Place:
+def layers_of(atlas: Opened, attention: str) -> int:
+    """How many layers have this attention."""
+    return atlas.config.encoder_layers if attention.startswith("encoder") else atlas.config.decoder_layers
+
+
+def place(atlas: Opened) -> Place:
     """Where the visitor looks: what the URL says, else where they looked last, else the head that aligns best."""
     before: Place | None = st.session_state.get(_PLACE)
     first = before or _first_place(atlas)
@@ -55,12 +62,11 @@ def last_place() -> Place | None:
     return found
 
 
-def checked_place(atlas: Atlas, attention: object, layer: object, head: object) -> Place:
+def checked_place(atlas: Opened, attention: object, layer: object, head: object) -> Place:
     """The place of these names and numbers, whatever a browser sent: what this model does not have becomes what it has."""
     there = attentions(atlas)
     known = attention if isinstance(attention, str) and attention in there else there[-1]
-    layers = atlas.config.encoder_layers if known.startswith("encoder") else atlas.config.decoder_layers
-    return Place(known, _index(layer, layers), _index(head, atlas.config.num_heads))
+    return Place(known, _index(layer, layers_of(atlas, known)), _index(head, atlas.config.heads_of(known)))
 
 
 def look_at(where: Place) -> None:
@@ -70,7 +76,7 @@ def look_at(where: Place) -> None:
         put(name, value)
 
 
-def move(atlas: Atlas, **changed: object) -> Place:
+def move(atlas: Opened, **changed: object) -> Place:
     """Change the attention, layer or head that is looked at, and leave the others; for callbacks of widgets."""
     settle()
     where = checked_place(atlas, **{**place(atlas).parameters(), **changed})
@@ -89,13 +95,14 @@ def go(page: str, where: Place | None = None, **parameters: str) -> None:
     st.switch_page(page, query_params={**current().parameters(), **own})
 
 
-def _first_place(atlas: Atlas) -> Place:
+def _first_place(atlas: Opened) -> Place:
     for entry in atlas.card.get("guided", ()):
         if entry.get("row") == "produced":
             return Place(ATTENTIONS[-1], int(entry["layer"]), int(entry["head"]))
     if exact := atlas.card.get("exact"):
         return Place(ATTENTIONS[-1], int(exact["layer"]), int(exact["head"]))
-    return Place(attentions(atlas)[-1], atlas.config.decoder_layers - 1, 0)
+    last = attentions(atlas)[-1]
+    return Place(last, layers_of(atlas, last) - 1, 0)
 
 
 def _index(value: object, count: int) -> int:

@@ -34,8 +34,8 @@ class Recorder(Traced):
         """Context (batch, query, head, head_dim) and weights (batch, head, query, key).
 
         Fewer heads of keys and values than of queries are shared by neighbouring queries; they are recorded once for each head of
-        queries. `bias` is added to the scaled scores (T5's relative positions), and is part of what "scores" are; `scaling`, which
-        need not be 1 / sqrt(head_dim), is recorded as "scale".
+        queries. `bias` is added to the scaled scores (T5's relative positions), and is part of what "scores" are; `scaling`,
+        which need not be 1 / sqrt(head_dim), is recorded as "scale".
         """
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)

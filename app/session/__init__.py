@@ -4,6 +4,7 @@ The rest of the app says `from app import session` and uses the names below; the
 """
 
 from app.session.address import put, settle
+from app.session.belonging import asked
 from app.session.card import card_facts
 from app.session.computed import measured, measured_model, trace, translation, wrote
 from app.session.findings import Finding, stories, told
@@ -17,9 +18,9 @@ from app.session.limits import (
     refused,
     remarks,
 )
-from app.session.loading import damage, folder_of, languages, load, loaded, models, writes_on
+from app.session.loading import damage, folder_of, languages, load, loaded, models, writer, writes_on
 from app.session.origin import version, weights_digest
-from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, last_place, look_at, move, place
+from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, last_place, layers_of, look_at, move, place
 from app.session.presenting import LAST, leave_presenting, present, presented, presenting, slide
 from app.session.quicker import quicken
 from app.session.rates import allowed, in_fragment, put_off, waiting
@@ -136,6 +137,7 @@ __all__ = [
     "allowed",
     "altered",
     "altered_translation",
+    "asked",
     "attentions",
     "begin_run",
     "begin_study",
@@ -168,6 +170,7 @@ __all__ = [
     "in_fragment",
     "languages",
     "last_place",
+    "layers_of",
     "leave_presenting",
     "links_ending",
     "links_file",
@@ -229,6 +232,7 @@ __all__ = [
     "warm_up",
     "warm_up_further",
     "weights_digest",
+    "writer",
     "writes_on",
     "wrote",
 ]

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from model.translator import Atlas, LanguageModel
+from model.translator import LanguageModel, Opened
 
 
-def card_facts(atlas: Atlas, language: str) -> list[tuple[str, dict[str, object]]]:
+def card_facts(atlas: Opened, language: str) -> list[tuple[str, dict[str, object]]]:
     """What the card says, as keys of sentences with their values; what a card leaves out is left out.
 
     What a card says in words it says in English, and in `language` where it has that too.

@@ -7,12 +7,12 @@ import streamlit as st
 
 from app.session.address import uncounted
 from app.session.limits import MAX_TOKENS
-from app.session.loading import load
+from app.session.loading import load, writer
 from app.session.rates import computing
 from app.session.selection import Selection
 from model.decoding import length_limit
 from model.trace import Trace
-from model.translator import LanguageModel, Translation
+from model.translator import LanguageModel, Reader, Translation
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -23,7 +23,7 @@ Chosen = tuple[str, str, str | None, int]  # model, source, target written by ha
 def translation(name: str, source: str, beam: int = 1) -> Translation:
     """The model's own translation; of a language model, its continuation."""
     computing("sentence")
-    atlas = load(name)
+    atlas = writer(name)
     if isinstance(atlas, LanguageModel):  # prompt and continuation stand in one picture
         return atlas.generate(source, beam, min(MAX_TOKENS, length_limit(len(atlas.source_tokens(source)))))
     return atlas.translate(source, beam)
@@ -31,11 +31,14 @@ def translation(name: str, source: str, beam: int = 1) -> Translation:
 
 def wrote(name: str, source: str, beam: int = 1) -> str:
     """What the model says by itself: its translation, or the prompt with its continuation."""
-    return load(name).said(source, [token.id for token in translation(name, source, beam).produced])
+    return writer(name).said(source, [token.id for token in translation(name, source, beam).produced])
 
 
 def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> Trace:
-    """One forced pass over the given target, or over the model's own translation. Never change what it returns."""
+    """One forced pass over the given target, or over the model's own translation; of an encoder alone over the text.
+
+    Never change what it returns.
+    """
     recorded = _long_trace if _are_long(name, source, target, beam) else _short_trace
     return recorded(name, source, target, beam)
 
@@ -43,9 +46,11 @@ def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> T
 @st.cache_resource(show_spinner=False, max_entries=512)  # asked at every turn: cutting into tokens takes longer
 def _are_long(name: str, source: str, target: str | None, beam: int) -> bool:
     """Whether what is computed from these sentences is so large that little of it is kept."""
-    tokenizers = load(name).tokenizers
-    written = len(translation(name, source, beam).produced if target is None else tokenizers.target.encode(target))
-    return len(tokenizers.source.encode(source)) + written > 120
+    atlas = load(name)
+    written = 0
+    if not isinstance(atlas, Reader):
+        written = len(translation(name, source, beam).produced if target is None else atlas.tokenizers.target.encode(target))
+    return len(atlas.tokenizers.source.encode(source)) + written > 120
 
 
 @st.cache_resource(show_spinner=False, max_entries=96)
@@ -60,7 +65,10 @@ def _long_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
 
 def _traced(name: str, source: str, target: str | None, beam: int) -> Trace:
     computing("sentence")
-    return load(name).trace(source, translation(name, source, beam) if target is None else target)
+    atlas = load(name)
+    if isinstance(atlas, Reader):
+        return atlas.trace(source)
+    return atlas.trace(source, translation(name, source, beam) if target is None else target)
 
 
 def measured(

@@ -7,7 +7,7 @@ from app.session.common_words import may_be
 from app.session.loading import known_words, languages, reader, reads, unknown
 from app.session.remark import Remark
 from model.alignment import words
-from model.translator import Atlas
+from model.translator import LanguageModel, Opened, Reader, TextError
 
 MAX_TOKENS: int = profile().max_tokens  # of the text box; more is refused with a message, never cut
 MAX_CHARACTERS: int = profile().max_characters  # what is longer is not even cut into tokens
@@ -16,10 +16,11 @@ TRAININGS: int = profile().trainings  # at once, for all visitors of a server to
 ALIGNMENTS: int = profile().alignments  # studies of the Alignment studio that are worked on at once
 MAX_UPLOAD: int = profile().max_upload  # bytes of a file that is brought to the studio; 0: none may be brought
 MAX_PAIRS: int = profile().max_pairs  # of a study; the command line has no limit
+BESIDE = 2  # tokens that a decoder reads beside its text: the first one, and a language that it is asked for
 LISTED = 8  # unknown words that are named
 
 
-def refused(atlas: Atlas, source: str, target: str | None = None) -> Remark | None:
+def refused(atlas: Opened, source: str, target: str | None = None) -> Remark | None:
     """Why this text cannot be shown, with the limit, what was given, and what to do; None if it can."""
     if not source.strip():
         return Remark("limits.empty", {})
@@ -31,6 +32,21 @@ def refused(atlas: Atlas, source: str, target: str | None = None) -> Remark | No
             return Remark(f"limits.{side}_tokens", {"limit": MAX_TOKENS, "given": tokens})
     if not _visible(source) or not atlas.tokenizers.source.encode(source):
         return Remark("limits.no_token", {})
+    return _beyond_model(atlas, source, target or "")
+
+
+def _beyond_model(atlas: Opened, source: str, target: str) -> Remark | None:
+    """That a model has fewer positions than the text has tokens; ours have more than a page shows."""
+    given, longest = len(atlas.tokenizers.source.encode(source)), atlas.config.max_length
+    try:
+        atlas.source_tokens(source)
+    except TextError:
+        return Remark("limits.model_source", {"name": atlas.name, "limit": longest, "given": given})
+    if isinstance(atlas, Reader):
+        return None
+    written = len(atlas.tokenizers.target.encode(target)) + (given if isinstance(atlas, LanguageModel) else 0)
+    if written + BESIDE > longest:
+        return Remark("limits.model_target", {"name": atlas.name, "limit": longest, "given": written})
     return None
 
 
@@ -39,7 +55,7 @@ def _visible(written: str) -> bool:
     return any(unicodedata.category(character) not in ("Cc", "Cf", "Zs", "Zl", "Zp") for character in written)
 
 
-def remarks(atlas: Atlas, source: str) -> list[Remark]:
+def remarks(atlas: Opened, source: str) -> list[Remark]:
     """What a visitor should know about a text that can be shown: in another language, longer than learned."""
     found = []
     language = languages(atlas.name)[0]
@@ -66,6 +82,6 @@ def _foreign(language: str, source: str) -> str:
     return "limits.seems_french" if language == "en" else "limits.seems_english"
 
 
-def longest_words(atlas: Atlas) -> int:
+def longest_words(atlas: Opened) -> int:
     """The longest sentence that the model learned from, in words; 0 if its card does not say."""
     return int(atlas.card.get("training", {}).get("longest_words", 0))

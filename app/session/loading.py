@@ -21,7 +21,7 @@ from model.analysis.what_if import alter
 from model.checkpoint import CheckpointError
 from model.practice.order import ALTERED
 from model.tokenizer import Token
-from model.translator import Atlas, Translator
+from model.translator import Atlas, Opened, Reader, Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = 64  # models of whose files something is kept: the shipped ones and those of visitors
@@ -92,7 +92,7 @@ def known_words(name: str) -> bool:
     return bool(_card(name).get("closed_vocabulary", False))
 
 
-def unknown(atlas: Atlas, written: str) -> tuple[Token, ...]:
+def unknown(atlas: Opened, written: str) -> tuple[Token, ...]:
     """The pieces of a text that the model has no id for, each once."""
     found = {token.text: token for token in atlas.tokenizers.source.encode(written) if token.unknown}
     return tuple(found.values())
@@ -109,7 +109,14 @@ def _card(name: str) -> dict[str, Any]:
     return found.card
 
 
-def load(name: str) -> Atlas:
+def writer(name: str) -> Atlas:
+    """The model of this name, of which is known that it writes."""
+    atlas = load(name)
+    assert not isinstance(atlas, Reader), f"{name} writes nothing"
+    return atlas
+
+
+def load(name: str) -> Opened:
     """The model of this name, one object for all visitors; raises CheckpointError, and then tries again the next time."""
     own = own_models().get(name)
     return _load(name) if own is None else _load_own(name, own)
@@ -129,7 +136,7 @@ def _load_own(name: str, folder: Path) -> Atlas:
     return atlas
 
 
-def loaded(names: Sequence[str]) -> dict[str, Atlas]:
+def loaded(names: Sequence[str]) -> dict[str, Opened]:
     """Those of the models that can be loaded: a damaged one is told on its page and does not hide the others."""
     return {name: load(name) for name in names if not damage(name)}
 

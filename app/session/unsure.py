@@ -8,13 +8,13 @@ from app.session.remark import Remark
 from app.session.selection import Selection
 from app.session.sentences import examples
 from model.analysis import doubt
-from model.translator import LanguageModel
+from model.translator import LanguageModel, Reader
 
 
 def doubts(selection: Selection) -> list[Remark]:
     """What the model's own numbers say against the translation that it wrote; nothing about one that was written by hand."""
     atlas = load(selection.model)
-    if selection.target is not None or refused(atlas, selection.text):
+    if isinstance(atlas, Reader) or selection.target is not None or refused(atlas, selection.text):
         return []
     own = translation(selection.model, selection.text, selection.beam)
     found = []

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from app.session.computed import translation
-from app.session.loading import load
+from app.session.loading import writer
 from app.session.places import Place, attentions
 from app.session.rates import computing
 from model.analysis import what_if
@@ -26,7 +26,7 @@ def altered(name: str, source: str, target: str | None, beam: int, variant: str)
     "mean:<attention>", every head of that attention reads with the mean of all heads.
     """
     computing("what_if")
-    atlas = load(name)
+    atlas = writer(name)
     forced = translation(name, source, beam) if target is None else target
     return atlas.trace(source, forced, _edits(atlas, variant)).log_probabilities
 
@@ -35,7 +35,7 @@ def altered(name: str, source: str, target: str | None, beam: int, variant: str)
 def altered_translation(name: str, source: str, variant: str) -> str:
     """What the altered model writes when it is left to itself, greedily."""
     computing("what_if")
-    atlas = load(name)
+    atlas = writer(name)
     with tracing(edits=_edits(atlas, variant), only=frozenset()):
         return atlas.said(source, [token.id for token in atlas.write(source).produced])
 
@@ -46,7 +46,7 @@ def _edits(atlas: Atlas, variant: str) -> Mapping[str, Edit]:
     last = attentions(atlas)[-1]
     if kind == "even":
         paths = what_if.weight_paths(last, layers["decoder"])
-        return {path: edit for one in paths for path, edit in what_if.even_head(one, *range(atlas.config.num_heads)).items()}
+        return {path: edit for one in paths for path, edit in what_if.even_head(one, *range(atlas.config.heads_of(last))).items()}
     if kind == "mean":
         return what_if.average_heads(what_if.weight_paths(rest, layers[rest.partition(".")[0]]))
     layer, head = rest.split(":")

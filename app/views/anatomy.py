@@ -21,7 +21,7 @@ from app.text import numbered, text
 from app.views import examples, html, parts, presenter, share, take_away
 from app.views.presenter import Slide
 from model.trace import Trace
-from model.translator import Atlas
+from model.translator import Opened
 
 Block = Callable[[], None]
 
@@ -186,7 +186,7 @@ def _what_if(content: Block) -> None:
         content()
 
 
-def model_of(selection: session.Selection, name: str) -> Atlas | None:
+def model_of(selection: session.Selection, name: str) -> Opened | None:
     """The chosen model. If it cannot be loaded, the page `name` says which file is to blame and what to do, and is done."""
     damage = session.damage(selection.model)
     if not damage:

@@ -8,7 +8,7 @@ from app.text import text
 from app.views import linked
 from model.analysis import families
 from model.trace import Trace
-from model.translator import Atlas, LanguageModel, Translator
+from model.translator import Atlas, LanguageModel, Opened, Translator
 
 PROMPT = "prompt"
 
@@ -88,7 +88,7 @@ def _same(translator: str, writer: str) -> bool:
     return session.languages(translator)[0] == session.languages(writer)[0]
 
 
-def _first(names: list[str]) -> Atlas | None:
+def _first(names: list[str]) -> Opened | None:
     """The first of these models that can be loaded."""
     return next(iter(session.loaded(names).values()), None)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from app import session
 from app.text import LANGUAGES, glossary, language, text
 from app.views import html, linked
-from model.translator import Atlas
+from model.translator import Opened
 
 
 def show(selection: session.Selection, pages: Mapping[str, Sequence[st.Page]], *, editable: bool, sentence: bool = True) -> None:
@@ -96,13 +96,13 @@ def _model(selection: session.Selection) -> None:
         _card(atlases[selection.model])
 
 
-def _card(atlas: Atlas) -> None:
+def _card(atlas: Opened) -> None:
     """The model's card: what it learned from and whose that is, how good it is; opened without asking the server."""
     html.dialog("model-card", "card.title", _facts(str(session.folder_of(atlas.name)), language(), atlas), name=atlas.name)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _facts(folder: str, spoken: str, _atlas: Atlas) -> str:
+def _facts(folder: str, spoken: str, _atlas: Opened) -> str:
     """The list of what a card says: written once for each model, whose folder tells it from others of its name."""
     words = {id: glossary()[id].name for id in ("produced", "read")}
     words |= {"sinusoidal": text("card.sinusoidal"), "rotary": text("card.rotary"), "none": text("card.none")}

@@ -30,21 +30,25 @@ LADDER = (
     "beam_search",
     "checkpoint",
     "translator",
+    "plain",
     "alignment",
     "page",  # on alignment, whose words the pictures show; its payload is what the app's pictures are drawn from
     "training",  # above alignment: guided heads are taught by word links (docs/decisions/0008)
     "analysis",
-    "practice",  # on top: it trains what analysis alters
+    "practice",  # above analysis: it trains what that alters
+    "apart",  # a process that measures for another
     "adapters",
 )
 
 # app/: each part, and what it may use besides its own folder. "model" means anything in model/.
 APP = {
     "main": {"session", "text", "views"},
-    "server": {"session", "delivery", "guard", "headers", "opening", "pictures", "server_profile", "views"},  # views: errors
+    # the views: errors
+    "server": {"session", "delivery", "guard", "headers", "listening", "opening", "pictures", "server_profile", "views"},
     "guard": {"bucket", "server_profile", "text"},
     "headers": set(),
     "delivery": set(),
+    "listening": set(),
     "pictures": {"model.page"},
     "opening": {"pictures"},  # whose scripts wait for the warm-up
     "server_profile": set(),

@@ -1,10 +1,12 @@
 """What the models computed: cached by text, shared by all visitors, never changed."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
 
+from app.session import apart, premeasured
 from app.session.address import uncounted
 from app.session.limits import MAX_TOKENS
 from app.session.loading import load, writer
@@ -106,6 +108,8 @@ def _of_short_trace(
     function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
     computing("what_if")
+    if (asked := _asked(function_name, chosen, arguments, named)) and (answer := apart.answer_of(asked, function_name)):
+        return answer.found
     return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
 
 
@@ -114,6 +118,8 @@ def _of_long_trace(
     function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
     computing("what_if")
+    if (asked := _asked(function_name, chosen, arguments, named)) and (answer := apart.answer_of(asked, function_name)):
+        return answer.found
     return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
 
 
@@ -121,5 +127,36 @@ def _of_long_trace(
 def _of_model(
     function_name: str, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
+    known = premeasured.found(function_name, name, arguments) if not named else premeasured.NOTHING
+    if known is not premeasured.NOTHING:
+        return known
     computing("what_if")
+    if (asked := _asked(function_name, name, arguments, named)) and (answer := apart.answer_of(asked, function_name)):
+        return answer.found
     return _function(load(name), *arguments, **named)
+
+
+def awaited(function: Callable[..., Any], where: Selection | str, *arguments: Any) -> bool:
+    """Whether `measured` or `measured_model` would have to wait for the process beside the pages, which is asked by this."""
+    name = f"{function.__module__}.{function.__qualname__}"
+    if isinstance(where, str):
+        if premeasured.found(name, where, arguments) is not premeasured.NOTHING:
+            return False
+        asked = _asked(name, where, arguments, {})
+    else:
+        asked = _asked(name, (where.model, where.text, where.target, where.beam), arguments, {})
+    return asked is not None and not asked.done()
+
+
+def _asked(
+    function: str, where: str | Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any]
+) -> "Future[apart.Answer] | None":
+    """The answer of the process beside the pages, now or later; None for what is computed here."""
+    model = where if isinstance(where, str) else where[0]
+    if named or not apart.computes(function, model):
+        return None
+    if isinstance(where, str):
+        return apart.ask(apart.Request(function, model, None, None, arguments))
+    _, source, target, beam = where
+    over = translation(model, source, beam) if target is None else target
+    return apart.ask(apart.Request(function, model, source, over, arguments))

@@ -9,7 +9,6 @@ from app.text import numbered, text
 from app.views import html
 from app.views.families_pair import Pair, sentences
 from model.analysis import families
-from model.translator import Atlas, LanguageModel, Translator
 
 TASKS = ("translation", "summary", "classes", "writing", "chat", "code")
 
@@ -65,14 +64,7 @@ def request(found: Pair) -> None:
 def likelihoods(found: Pair) -> families.Asked:
     """Measured on whole example sentences, in the direction of the translator that is shown."""
     own = tuple(example.source for example in session.examples(found.translator.name, "en")) or (found.translated.text,)
-    return session.measured_model(_asked, found.writer.name, found.translator.name, own, found.language)
-
-
-def _asked(writer: Atlas, translator: str, own: tuple[str, ...], language: str) -> families.Asked:
-    other = session.load(translator)
-    if not isinstance(writer, LanguageModel) or not isinstance(other, Translator):
-        raise TypeError(f"{writer.name!r} and {translator!r} are not a language model and a translator; give one of each")
-    return families.asked(writer, other, own, language)
+    return session.measured_model(session.asked, found.writer.name, found.translator.name, own, found.language)
 
 
 # ----- other masks

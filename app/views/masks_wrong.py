@@ -199,7 +199,7 @@ def damages(selection: session.Selection, trace: Trace) -> None:
 def cheat(selection: session.Selection, trace: Trace) -> None:
     """Two tiny decoders, trained now: their losses, and what they write when nothing lies ahead."""
     with st.spinner(text("masks.cheat_training")):
-        masked, ahead = session.measured_model(cheating.beside, selection.model)
+        masked, ahead = session.measured_model(cheating.beside, session.models()[0])  # one for all models
     kinds = (("masked", masked), ("ahead", ahead))
     series = [
         Series(text(f"masks.cheat_{name}_{half}"), getattr(found, f"{half}_losses"))

@@ -1,0 +1,143 @@
+"""The process that measures beside the pages (`model.apart`): what is dear holds up nobody but whoever asked for it.
+
+One process for the whole server, started when something is asked for and ended when nobody asks any more. Where it fails, the
+page computes for itself.
+"""
+
+import logging
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+import streamlit as st
+from streamlit.runtime import exists as served
+
+from app.session.loading import ROOT, folder_of
+from model import checkpoint, plain
+from model.apart import FUNCTIONS, Answer, Request
+
+_logger = logging.getLogger(__name__)
+
+IDLE = 300.0  # seconds without a question after which the process ends, and gives its memory back
+LONGEST = 60.0  # seconds that one answer may take
+MOST = 256  # answers that are kept
+WAITING = 32  # questions that may wait: beyond them pages compute for themselves
+
+
+class Apart:
+    """Questions answered one after another by a process; safe to be asked by many threads."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = tuple(command)
+        self.lock = threading.Lock()
+        self.kept: OrderedDict[str, Future[Answer]] = OrderedDict()
+        self.questions: queue.Queue[tuple[str, Future[Answer]]] = queue.Queue()
+        self.thread: threading.Thread | None = None
+        self.process: subprocess.Popen[str] | None = None
+
+    def ask(self, request: Request) -> "Future[Answer] | None":
+        """The answer, now or later; the same one for the same question. None where too many wait."""
+        question = plain.write(request)
+        with self.lock:
+            if (known := self.kept.get(question)) is not None:
+                self.kept.move_to_end(question)
+                return known
+            if self.questions.qsize() >= WAITING:
+                return None
+            future: Future[Answer] = Future()
+            self.kept[question] = future
+            while len(self.kept) > MOST:
+                self.kept.popitem(last=False)
+            self.questions.put((question, future))
+            if self.thread is None:
+                self.thread = threading.Thread(target=self._work, daemon=True, name="apart")
+                self.thread.start()
+            return future
+
+    def _work(self) -> None:
+        while True:
+            try:
+                question, future = self.questions.get(timeout=IDLE)
+            except queue.Empty:
+                with self.lock:
+                    if self.questions.empty():
+                        self._end()
+                        self.thread = None
+                        return
+                continue
+            try:
+                future.set_result(self._answered(question))
+            except Exception as error:
+                self._end()
+                with self.lock:
+                    self.kept.pop(question, None)  # asked again, it is tried again
+                future.set_exception(error)
+
+    def _answered(self, question: str) -> Answer:
+        process = self.process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(LONGEST, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            process.stdin.write(f"{question}\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        finally:
+            timer.cancel()
+        if not line:
+            raise RuntimeError("the process that measures beside the pages has ended")
+        answer: Answer = plain.read(line)
+        if answer.error:
+            raise RuntimeError(answer.error)
+        return answer
+
+    def _start(self) -> "subprocess.Popen[str]":
+        one_thread = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
+        self.process = subprocess.Popen(
+            self.command, cwd=ROOT, env=one_thread, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        )
+        return self.process
+
+    def _end(self) -> None:
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+
+
+@st.cache_resource(show_spinner=False)
+def _apart() -> Apart:
+    """The one of this server."""
+    return Apart((sys.executable, "-m", "model.apart"))
+
+
+def computes(function: str, name: str) -> bool:
+    """Whether the process beside computes this: a function of its list in a shipped model.
+
+    (Outside a server, in a test or a script, all is computed in place.)
+    """
+    return function in FUNCTIONS and served() and folder_of(name) == checkpoint.SHIPPED / name
+
+
+def ask(request: Request) -> "Future[Answer] | None":
+    """The answer, now or later; None where too many wait already."""
+    return _apart().ask(request)
+
+
+def answer_of(asked: "Future[Answer]", function: str) -> Answer | None:
+    """The answer, waited for; None where there is none, which the log tells: then it is computed in place."""
+    try:
+        return asked.result()
+    except Exception:
+        _logger.warning("%s is computed by the page itself: the process beside failed", function, exc_info=True)
+        return None

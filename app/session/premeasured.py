@@ -1,0 +1,135 @@
+"""What was measured in the shipped models before anyone came: read from a file, as long as weights and code are the same.
+
+`python -m benchmarks.measured` writes the file. An entry counts while the weights of its models, and the source of its function
+with all that it imports of `model`, have the digests that it was made with; whoever trains a model anew, or changes a formula,
+has it computed again (docs/decisions/0024-what-is-dear-is-computed-beside-the-pages.md).
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from app.session.loading import ROOT, folder_of
+from app.session.origin import weights_digest
+from model import checkpoint, plain
+
+FILE = ROOT / "assets" / "measured" / "models.json"
+NOTHING = object()
+"""There is no entry. (What was measured may be None.)"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a function found in the models with these weights; `code` is the digest of its source."""
+
+    weights: Mapping[str, str]
+    code: str
+    found: str  # as `plain` wrote it
+
+
+Key = tuple[str, str, str]  # function, the model that it was given, its arguments as `plain` wrote them
+
+
+def found(function: str, name: str, arguments: Sequence[Any]) -> Any:
+    """What the function of this dotted name finds in a model, if that was written down and still holds; else `NOTHING`."""
+    entry = _entries(FILE).get(_key(function, name, arguments))
+    return plain.read(entry.found) if entry is not None and _holds(function, entry) else NOTHING
+
+
+def line(function: str, names: Sequence[str], arguments: Sequence[Any], value: Any) -> str:
+    """An entry of the file: what a function found in the first of these models (with the others beside it)."""
+    written = {
+        "function": function,
+        "weights": {name: weights_digest(name) for name in names},
+        "code": code_digest(_module(function)),
+        "arguments": plain.write(tuple(arguments)),
+        "found": plain.write(value),
+    }
+    return json.dumps(written, ensure_ascii=False)
+
+
+def stale() -> list[str]:
+    """The functions of entries that no longer hold, each once."""
+    return sorted({function for (function, *_), entry in _entries(FILE).items() if not _holds(function, entry)})
+
+
+def forget() -> None:
+    """The file has changed."""
+    _entries.cache_clear()
+
+
+def _holds(function: str, entry: Entry) -> bool:
+    return entry.code == code_digest(_module(function)) and all(
+        folder_of(name) == checkpoint.SHIPPED / name and weights_digest(name) == digest for name, digest in entry.weights.items()
+    )
+
+
+def _module(function: str) -> str:
+    return function.rpartition(".")[0]
+
+
+def _key(function: str, name: str, arguments: Sequence[Any]) -> Key:
+    try:
+        return function, name, plain.write(tuple(arguments))
+    except TypeError:  # a path, say: nothing like it was written down
+        return function, name, ""
+
+
+@lru_cache(maxsize=1)
+def _entries(file: Path) -> dict[Key, Entry]:
+    if not file.exists():
+        return {}
+    read = map(json.loads, file.read_text("utf-8").splitlines())
+    return {
+        (one["function"], next(iter(one["weights"])), one["arguments"]): Entry(one["weights"], one["code"], one["found"])
+        for one in read
+    }
+
+
+# ----- the source of a function
+
+
+_IMPORT = re.compile(r"^[ \t]*(?:from (model[\w.]*) import (\([^)]*\)|[^\n]*)|import (model[\w.]*))", re.MULTILINE)
+
+
+@cache
+def code_digest(module: str) -> str:
+    """SHA-256 of the source of a module and of all that it imports of `model`, directly or not."""
+    digest = hashlib.sha256()
+    for file in sorted(sources(module)):
+        digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def sources(module: str) -> set[Path]:
+    """The files of a module and of all that it imports of `model`. (`model/__init__`, a list of names, computes nothing.)"""
+    reached: set[Path] = set()
+    waiting = [module]
+    while waiting:
+        file = _file(waiting.pop())
+        if file is not None and file not in reached and file != ROOT / "model" / "__init__.py":
+            reached.add(file)
+            waiting += _imported(file)
+    return reached
+
+
+@cache
+def _imported(file: Path) -> tuple[str, ...]:
+    """What a file imports of `model`; of `from model.a import b` both `model.a` and `model.a.b`, whichever are modules."""
+
+    def names() -> Iterator[str]:
+        for base, parts, whole in _IMPORT.findall(file.read_text("utf-8")):
+            yield base or whole
+            yield from (f"{base}.{part}" for part in re.findall(r"\w+", re.sub(r" as \w+", "", parts)))
+
+    return tuple(dict.fromkeys(names()))
+
+
+def _file(module: str) -> Path | None:
+    path = ROOT.joinpath(*module.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)

@@ -1,0 +1,39 @@
+"""What belongs to the shipped models alone, measured and written down for the pages: `python -m benchmarks.measured`.
+
+It takes some two minutes. Run it after a training, or after a change of the code that the measures depend on: until then the
+pages compute what no longer holds, as they do for a sentence.
+"""
+
+import argparse
+import sys
+import time
+
+import torch
+
+from app.session import premeasured
+from app.session.belonging import belonging
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.measured", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="only say which functions have to be measured again; 1 if any")
+    if parser.parse_args().check:
+        print("\n".join(premeasured.stale()) or "all of it holds")
+        return bool(premeasured.stale())
+    torch.set_num_threads(1)
+    found, lines = premeasured.FILE, dict[tuple[str, str, str], str]()
+    found.unlink(missing_ok=True)
+    premeasured.forget()  # else it would be asked
+    start = time.monotonic()
+    for one in belonging():
+        key = one.function, one.names[0], repr(one.arguments)
+        if key not in lines:
+            lines[key] = premeasured.line(one.function, one.names, one.arguments, one.compute())
+            print(f"{time.monotonic() - start:6.1f} s  {one.function} {' '.join(one.names)}")
+    found.write_text("".join(f"{line}\n" for line in lines.values()), encoding="utf-8")
+    print(f"{len(lines)} results, {found.stat().st_size // 1024} kB, in {found.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

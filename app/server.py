@@ -33,6 +33,7 @@ from app import pictures
 from app.delivery import Compressed
 from app.guard import Guard
 from app.headers import SecurityHeaders, broken
+from app.listening import send_at_once
 from app.opening import Opening, Waiting
 from app.server_profile import ProfileError, profile
 
@@ -47,6 +48,7 @@ opening = Opening()
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[dict[str, object]]:
     """Answer at once and warm up meanwhile: a browser fetches its scripts while models are loaded, and pages wait for these."""
+    send_at_once()
     opening.begin(warm_up)
     later = [asyncio.create_task(work) for work in (opening.then(finish, AFTER), collect_now_and_then())]
     yield {}

@@ -1,16 +1,25 @@
-"""Two things that Streamlit does for every widget and every fragment: the same, with less work.
+"""What Streamlit does for every element, widget, fragment and run: the same, with less work.
 
 A box of numbers, a text box, a list ask whether the session holds nothing under one key, and Streamlit makes the values of all
 widgets of the page for that. A fragment notes where it stands, and Streamlit copies the containers around each of these once
 more. Counted in calls of functions, both were a third of a run of the page of costs, with its twenty boxes, and a tenth of a run
-of other pages.
+of other pages. A look into a cache reads the signature of the cached function anew for every argument; a run that begins reads
+the whole theme from the configuration anew, some hundred options; and each message of a run wakes the loop that sends it, which
+then contends with the run for Python's lock.
 """
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
+from streamlit import config, type_util
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.state import SafeSessionState
 
 
@@ -51,7 +60,54 @@ def _copied(self: DeltaGenerator, memo: dict[int, Any]) -> DeltaGenerator:
     return copy
 
 
+class _Waiting:
+    """Events of the runs of one session, in their order, until its loop takes them: it is woken once for all that wait."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.events: deque[Callable[[], None]] = deque()
+
+    def put(self, session: AppSession, event: Callable[[], None]) -> None:
+        with self.lock:
+            self.events.append(event)
+            first = len(self.events) == 1
+        if first:
+            _call_soon(session, lambda: self.take(session))
+
+    def take(self, session: AppSession) -> None:
+        with self.lock:
+            events, self.events = self.events, deque()
+        for event in events:
+            session._event_loop.call_soon(event)
+
+
+_call_soon = AppSession._call_soon_on_event_loop
+
+
+def _soon(self: AppSession, callback: Callable[[], None]) -> None:
+    waiting: _Waiting = self.__dict__.setdefault("_atlas_waiting", _Waiting())
+    waiting.put(self, callback)
+
+
+def _theme_once(populate: Callable[[CustomThemeConfig, str], None]) -> Callable[..., None]:
+    """A theme read from the configuration once; a configuration that is read again is another object."""
+    made: dict[tuple[int, str], CustomThemeConfig] = {}
+
+    def populated(message: CustomThemeConfig, section: str = "theme") -> None:
+        key = (id(config._config_options), section)
+        if key not in made:
+            made[key] = CustomThemeConfig()
+            populate(made[key], section)
+        if made[key].ByteSize():
+            message.MergeFrom(made[key])
+
+    return populated
+
+
 def quicken() -> None:
-    """Put both into Streamlit, for this process."""
+    """Put all of it into Streamlit, for this process."""
     SafeSessionState.filtered_state = property(_Looked)  # type: ignore[assignment,method-assign]
     DeltaGenerator.__deepcopy__ = _copied  # type: ignore[method-assign,assignment]
+    AppSession._call_soon_on_event_loop = _soon  # type: ignore[method-assign]
+    type_util.get_func_parameters = lru_cache(maxsize=1024)(type_util.get_func_parameters)
+    app_session._populate_theme_msg = _theme_once(app_session._populate_theme_msg)

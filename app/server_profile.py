@@ -27,7 +27,7 @@ ALLOWED = {
     "connections": range(1, 100_001),
     "max_message": range(1_000_000, 50_000_001, 1_000_000),
 }
-KINDS = ("sentence", "what_if", "upload", "alignment", "training", "measurement")  # what is asked for at a limited rate
+KINDS = ("sentence", "what_if", "upload", "alignment", "training", "measurement", "load")  # what is asked for at a limited rate
 PER_MINUTE = range(1, 1_000_001)
 
 

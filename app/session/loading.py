@@ -1,6 +1,7 @@
 """The models: which there are, what they read, and the one object of each that all visitors share.
 
-Beside the shipped ones a visitor may have models of their own, trained here: only their session knows these names.
+Beside the shipped ones the operator may list models of others (`listed`), which are loaded when somebody asks for them. And a
+visitor may have models of their own, trained here: only their session knows these names.
 """
 
 import os
@@ -14,8 +15,11 @@ from typing import Any
 import streamlit as st
 
 import model
+from app.session import listed
 from app.session.common_words import may_be
 from app.session.own import own_models
+from app.session.shelf import shelf
+from app.text import text
 from model import checkpoint
 from model.analysis.what_if import alter
 from model.checkpoint import CheckpointError
@@ -31,23 +35,24 @@ _shipped: dict[Path, tuple[float, tuple[str, ...]]] = {}
 
 
 def models() -> tuple[str, ...]:
-    """The names of the shipped models, and of those that this visitor has trained."""
+    """The names of the shipped models, of those on the operator's list, and of those that this visitor has trained."""
     at, names = _shipped.get(checkpoint.SHIPPED, (0.0, ()))
     if not names or time.monotonic() - at > LOOKED:
         names = model.available()
         _shipped.clear()
         _shipped[checkpoint.SHIPPED] = (time.monotonic(), names)
-    return (*names, *own_models())
+    return (*names, *(entry.name for entry in listed.listed()), *own_models())
 
 
 def folder_of(name: str) -> Path:
     """Where the files of a model are."""
-    return own_models().get(name) or checkpoint.SHIPPED / name
+    entry = listed.find(name)
+    return (entry and entry.folder) or own_models().get(name) or checkpoint.SHIPPED / name
 
 
 def default_model(language: str, written: str) -> str:
     """The model that a visitor meets first: one that reads their sentence, or else their own language."""
-    names = models()
+    names = tuple(name for name in models() if not listed.find(name) or shelf.peek(name)) or models()
     for name in (f"{language}-en", f"en-{language}", "en-fr", *names):
         if name in names and reads(name, written):
             return name
@@ -76,6 +81,8 @@ def languages(name: str) -> tuple[str, ...]:
 
     The card says them; where it does not, the name: "en-fr" and "en-fr-rotary", "en-lm".
     """
+    if entry := listed.find(name):
+        return listed.languages(entry)
     if said := _card(name).get("languages"):
         return tuple(str(said[side]) for side in ("source", "target", "text") if side in said)
     source, _, rest = name.partition("-")
@@ -84,12 +91,13 @@ def languages(name: str) -> tuple[str, ...]:
 
 def writes_on(name: str) -> bool:
     """Whether this is a language model, which writes on after a text, from its name: "en-lm"."""
-    return name.split("-")[1:2] == ["lm"]
+    entry = listed.find(name)
+    return entry.kind == "decoder-only" if entry else name.split("-")[1:2] == ["lm"]
 
 
 def known_words(name: str) -> bool:
     """Whether the vocabulary of a model is closed: a small language whose words are all known."""
-    return bool(_card(name).get("closed_vocabulary", False))
+    return not listed.find(name) and bool(_card(name).get("closed_vocabulary", False))
 
 
 def unknown(atlas: Opened, written: str) -> tuple[Token, ...]:
@@ -117,7 +125,12 @@ def writer(name: str) -> Atlas:
 
 
 def load(name: str) -> Opened:
-    """The model of this name, one object for all visitors; raises CheckpointError, and then tries again the next time."""
+    """The model of this name, one object for all visitors; raises CheckpointError, and then tries again the next time.
+
+    One of the operator's list may have to be loaded first, which takes a while: pages ask `arriving` before.
+    """
+    if entry := listed.find(name):
+        return shelf.take(entry)
     own = own_models().get(name)
     return _load(name) if own is None else _load_own(name, own)
 
@@ -136,13 +149,26 @@ def _load_own(name: str, folder: Path) -> Atlas:
     return atlas
 
 
+def arriving(name: str) -> bool:
+    """Whether this is a model of the operator's list that has to be loaded before a page can show it (`brought.bring`)."""
+    entry = listed.find(name)
+    return entry is not None and not entry.trouble and shelf.is_awaited(entry)
+
+
 def loaded(names: Sequence[str]) -> dict[str, Opened]:
-    """Those of the models that can be loaded: a damaged one is told on its page and does not hide the others."""
-    return {name: load(name) for name in names if not damage(name)}
+    """Those of the models that can be loaded: a damaged one is told on its page and does not hide the others.
+
+    Of those on the operator's list, those that are in memory: to look at all of them is no reason to load them.
+    """
+    found = {name: shelf.peek(name) if listed.find(name) else None if damage(name) else load(name) for name in names}
+    return {name: atlas for name, atlas in found.items() if atlas is not None}
 
 
 def damage(name: str) -> str:
-    """Why a model cannot be loaded, for the visitor; empty if it can be."""
+    """Why a model cannot be loaded, for the visitor; empty if it can be, or nobody has tried one of the operator's list."""
+    if entry := listed.find(name):
+        refusal = entry.trouble or shelf.look(name).refusal
+        return text(refusal.key, **refusal.values) if refusal else ""
     found = _files(name)
     if found.damage is None:
         try:

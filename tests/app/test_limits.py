@@ -47,7 +47,7 @@ def test_an_unknown_profile_is_told_with_those_that_there_are(monkeypatch: pytes
         ({"rate": 3}, r"a table \[rate\] is needed"),
         ({"rate": {**OPEN["rate"], "upload": [5]}}, r"rate.upload = \[5\]; two numbers are needed"),
         ({"rate": {**OPEN["rate"], "upload": [5, 4]}}, "one session may not ask for more than the whole server"),
-        ({"rate": {}}, "lacks alignment, measurement"),
+        ({"rate": {}}, "lacks alignment, load, measurement"),
     ],
 )
 def test_a_bad_value_is_told_with_what_is_allowed(changes: dict[str, Any], said: str) -> None:

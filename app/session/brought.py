@@ -1,0 +1,83 @@
+"""Models of the operator's list as a visitor asks for them: brought into memory, put away, and how they stand."""
+
+from app.session import listed
+from app.session.listed_file import Listed, ModelList
+from app.session.rates import allowed
+from app.session.remark import Remark
+from app.session.shelf import Standing, shelf
+from model.adapters.hugging_face.models import AnyHuggingFace
+
+GB = 1e9
+SOON = 0.4  # seconds: a model that is there within them needs no progress
+
+
+def own_list() -> ModelList:
+    """The operator's list, whether or not what loads it is installed (`can_bring`)."""
+    return listed.model_list()
+
+
+def can_bring() -> bool:
+    """Whether the library is there that reads models of others."""
+    return listed.installed()
+
+
+def standing(entry: Listed) -> Standing:
+    """How a model of the list stands; one that cannot be loaded for what lies in its folder has failed before it was tried."""
+    found = shelf.look(entry.name)
+    return Standing("failed", refusal=entry.trouble) if entry.trouble and found.state == "idle" else found
+
+
+def bring(name: str, *, again: bool = False) -> bool:
+    """Have a model loaded, once for all who ask, and whether it is there already; `again`: also what failed a moment ago.
+
+    Where this is asked for too often, `put_off("load")` says so.
+    """
+    entry = listed.find(name)
+    if entry is None or shelf.peek(name) is not None:
+        return entry is not None
+    if not (again or shelf.is_awaited(entry)) or (not shelf.is_coming(name) and not allowed("load")):
+        return False
+    shelf.begin(entry, again=again).done.wait(SOON)
+    return shelf.peek(name) is not None
+
+
+def own_facts(entry: Listed) -> list[tuple[str, dict[str, object]]]:
+    """What is known of a model of the list, as keys of sentences with their values: more of one that is in memory."""
+    if entry.hub:
+        facts = [("own.from_hub_revision" if entry.revision else "own.from_hub", {"name": entry.hub, "revision": entry.revision})]
+    else:
+        facts = []
+    if entry.found is None:
+        return facts if entry.trouble else [*facts, ("own.unknown", {})]
+    family = f"own.kind_{entry.kind.replace('-', '_')}"
+    facts += [("own.architecture", {"architecture": entry.architecture}), (family, {})]
+    facts += [("own.parameters", {"count": f"{entry.found.parameters:,}"})]
+    atlas = shelf.peek(entry.name)
+    if atlas is None:
+        return [*facts, ("own.memory_needed", {"size": f"{entry.found.needed / GB:.2f}"})]
+    return [*facts, *_of_loaded(atlas), ("own.memory", {"size": f"{shelf.bytes_of(entry.name) / GB:.2f}"})]
+
+
+def _of_loaded(atlas: AnyHuggingFace) -> list[tuple[str, dict[str, object]]]:
+    """Its shape, its vocabularies, the longest text."""
+    config = atlas.config
+    both = config.family == "encoder-decoder"
+    heads = {side: config.heads_of(f"{side}.self_attention") for side in ("encoder", "decoder")}
+    if both:
+        layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+        shape = ("own.layers_both", {**layers, **{f"{side}_heads": count for side, count in heads.items()}})
+    else:
+        side = "encoder" if config.family == "encoder-only" else "decoder"
+        shape = ("own.layers_one", {"layers": max(config.encoder_layers, config.decoder_layers), "heads": heads[side]})
+    source, target = (len(one) for one in (atlas.tokenizers.source, atlas.tokenizers.target))
+    return [
+        shape,
+        ("own.width", {"d_model": config.d_model, "d_ff": config.d_ff}),
+        ("own.tokens" if source == target else "own.tokens_both", {"source": f"{source:,}", "target": f"{target:,}"}),
+        ("own.longest", {"count": config.max_length}),
+    ]
+
+
+def put_away(name: str) -> Remark | None:
+    """Free the memory of a model; why not, where somebody else uses it."""
+    return shelf.put_away(name)

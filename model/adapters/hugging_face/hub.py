@@ -1,0 +1,48 @@
+"""A model by its name on a hub, brought to this disk: only what loading needs, and only where the operator asked for it."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from model.adapters.hugging_face.folder import FACTOR, AdapterError
+
+SMALL = ("*.json", "*.txt", "*.model", "*.spm")
+"""Files of a configuration and of tokenizers; no code and no pickles are among them."""
+WEIGHTS = ("model*.safetensors", "*.json")
+PICKLES = ("pytorch_model*.bin",)
+
+
+def cached(name: str, revision: str = "") -> Path | None:
+    """The folder of a model that was fetched before; None if it was not, or if what fetches is not installed."""
+    try:
+        hub: Any = import_module("huggingface_hub")
+        return Path(hub.snapshot_download(name, revision=revision or None, local_files_only=True))
+    except (ImportError, OSError, ValueError):
+        return None
+
+
+def fetch(name: str, revision: str = "", *, pickles: bool = False, available: int | None = None) -> Path:
+    """Fetch a model, of this revision if one is named, and return its folder. Asks the network.
+
+    What the weights would take of `available` bytes of memory is told before they are fetched. Raises `AdapterError`.
+    """
+    try:
+        hub: Any = import_module("huggingface_hub")
+    except ImportError:
+        raise AdapterError("huggingface_hub is not installed; run `make run-hf`") from None
+    try:
+        _check_memory(name, hub.HfApi().model_info(name, revision=revision or None, files_metadata=True), available)
+        wanted = [*SMALL, *WEIGHTS, *(PICKLES if pickles else ())]
+        return Path(hub.snapshot_download(name, revision=revision or None, allow_patterns=wanted))
+    except (OSError, ValueError, RuntimeError) as error:
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        raise AdapterError(f"{name} cannot be fetched: {line}; check its name and the network, or give a folder") from error
+
+
+def _check_memory(name: str, info: Any, available: int | None) -> None:
+    """`info` is what the hub says of the model: each number of the weights is taken for two bytes, as most are stored."""
+    size = sum(file.size or 0 for file in info.siblings if Path(file.rfilename).match("model*.safetensors"))
+    if available is not None and (needed := int(size * FACTOR)) > available:
+        raise AdapterError(
+            f"{name} needs at least {needed / 1e9:.2f} GB of memory, {available / 1e9:.2f} GB are free; choose a smaller model"
+        )

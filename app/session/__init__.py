@@ -5,6 +5,8 @@ The rest of the app says `from app import session` and uses the names below; the
 
 from app.session.address import put, settle
 from app.session.belonging import asked
+from app.session.bringing import STEPS
+from app.session.brought import bring, can_bring, own_facts, own_list, put_away, standing
 from app.session.card import card_facts
 from app.session.computed import measured, measured_model, trace, translation, wrote
 from app.session.findings import Finding, stories, told
@@ -18,7 +20,9 @@ from app.session.limits import (
     refused,
     remarks,
 )
-from app.session.loading import damage, folder_of, languages, load, loaded, models, writer, writes_on
+from app.session.listed import find, listed
+from app.session.listed_file import Listed, ModelList
+from app.session.loading import arriving, damage, folder_of, languages, load, loaded, models, writer, writes_on
 from app.session.origin import version, weights_digest
 from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, last_place, layers_of, look_at, move, place
 from app.session.presenting import LAST, leave_presenting, present, presented, presenting, slide
@@ -27,6 +31,7 @@ from app.session.rates import allowed, in_fragment, put_off, waiting
 from app.session.remark import Remark
 from app.session.selection import BEAMS, Selection, begin_run, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
+from app.session.shelf import Standing
 from app.session.start import warm_up, warm_up_further
 from app.session.studio import (
     begin_study,
@@ -115,16 +120,20 @@ __all__ = [
     "PAGE",
     "PAIR_FILES",
     "PERCENTAGES",
+    "STEPS",
     "Example",
     "File",
     "Finding",
     "Links",
     "ListColumn",
+    "Listed",
+    "ModelList",
     "Place",
     "Reading",
     "Remark",
     "Rival",
     "Selection",
+    "Standing",
     "Study",
     "Table",
     "Training",
@@ -137,11 +146,14 @@ __all__ = [
     "allowed",
     "altered",
     "altered_translation",
+    "arriving",
     "asked",
     "attentions",
     "begin_run",
     "begin_study",
     "begin_training",
+    "bring",
+    "can_bring",
     "cancel_alignment",
     "cancel_rival",
     "card_facts",
@@ -160,6 +172,7 @@ __all__ = [
     "example_pairs",
     "examples",
     "export_name",
+    "find",
     "first_example",
     "first_matrices",
     "folder_of",
@@ -174,6 +187,7 @@ __all__ = [
     "leave_presenting",
     "links_ending",
     "links_file",
+    "listed",
     "load",
     "loaded",
     "long_link",
@@ -187,6 +201,8 @@ __all__ = [
     "models_alike",
     "move",
     "open_result",
+    "own_facts",
+    "own_list",
     "own_training",
     "packed",
     "pairs_file",
@@ -196,6 +212,7 @@ __all__ = [
     "presented",
     "presenting",
     "put",
+    "put_away",
     "put_model",
     "put_off",
     "put_settings",
@@ -212,6 +229,7 @@ __all__ = [
     "sides",
     "slide",
     "split_punctuation",
+    "standing",
     "start_alignment",
     "stop_training",
     "stories",

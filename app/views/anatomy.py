@@ -42,6 +42,7 @@ ORDER = (
     "training",
     "cost",
     "families",
+    "own",
     "studio",
 )
 
@@ -198,12 +199,17 @@ def model_of(selection: session.Selection, name: str) -> Opened | None:
         else:
             html.notice("error", "errors.no_models")
 
+    show_instead(name, say)
+    return None
+
+
+def show_instead(name: str, say: Block) -> None:
+    """The page with its title and idea, and what is said in place of all else."""
     if session.presenting():
         _present(Anatomy(name, say))
     else:
         begin(name)
         say()
-    return None
 
 
 def begin(name: str) -> None:
@@ -224,7 +230,7 @@ def _idea(name: str) -> None:
 
 
 def _doubts(name: str) -> None:
-    if name not in ("translate", "findings", "studio"):  # which says it under the translation; which have other sentences
+    if name not in ("translate", "findings", "own", "studio"):  # which says it under the translation; which have other sentences
         for remark in session.doubts(session.current()):
             html.prose(remark.key, kind="quiet doubt", **remark.values)
 

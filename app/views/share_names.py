@@ -267,6 +267,7 @@ PAGES: dict[str, dict[str, Called]] = {
         **CELLS,
         **POINTS,
     },
+    "own": {},
     "studio": {
         "sample": Called("sharing.sample"),
         "pair": _counted("sharing.pair"),

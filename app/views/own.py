@@ -1,0 +1,69 @@
+"""Your own model: models of others that the operator lists, brought into memory and opened on the other pages."""
+
+import streamlit as st
+
+from app import session
+from app.views import html, own_list
+from app.views.anatomy import Anatomy, Section, show
+from model import save_html
+from model.adapters import hugging_face
+
+LIST = """most = 2            # models in memory at once
+idle_minutes = 30   # one that nobody uses for so long is put away
+
+[[model]]
+title = "OPUS-MT, English to German"
+folder = "/srv/models/opus-mt-en-de"
+languages = ["en", "de"]
+"""
+START = "make run-hf OWN=models.toml"
+PYTHON = """import model
+from model.adapters import hugging_face
+
+atlas = hugging_face.load("opus-mt-en-de")
+model.save_html(atlas.trace("The red car is here."), "attention.html")
+"""
+
+
+def described() -> Anatomy:
+    """The page; it is about no sentence."""
+    return Anatomy(
+        "own",
+        stage,
+        sections=(Section("own.how_title", how), Section("own.python_title", python)),
+        pictured=False,
+        code=(hugging_face.inspect, hugging_face.load, save_html),
+    )
+
+
+def stage() -> None:
+    """The list, or why there is none."""
+    found = session.own_list()
+    if found.given and not session.can_bring():
+        html.notice("error", "own.not_installed")
+    if found.problems:
+        html.prose("own.problems", count=len(found.problems))
+        html.bullets([html.sentence(problem.key, **problem.values) for problem in found.problems])
+    if found.models:
+        own_list.show()
+    else:
+        html.notice("info", "own.none")
+
+
+def how() -> None:
+    """What whoever runs the server writes, and types."""
+    html.prose("own.how")
+    html.prose("own.how_first")
+    st.code(LIST, language="toml")
+    html.prose("own.how_then")
+    st.code(START, language="bash")
+    html.bullets([html.sentence(f"own.how_{part}") for part in ("folder", "hub", "more")])
+
+
+def python() -> None:
+    html.prose("own.python_idea")
+    st.code(PYTHON, language="python")
+
+
+session.begin_run()
+show(described())

@@ -57,8 +57,12 @@ def test_what_the_app_exports_comes_back(kind: str, tmp_path: Path) -> None:
         with np.load(io.BytesIO(data)) as opened:
             data = encoded({name: opened[name] for name in opened.files})
     after = one(data)
-    assert [path for path in before if path.endswith(".weights")] == sorted(after, key=list(before).index)
-    for path in after:
+    weighed = [path for path in before if path.endswith(".weights")]
+    assert weighed == [path for path in after if path.endswith(".weights")]
+    for path in weighed:
+        masked = tensor(after, path.replace("weights", "masked"))
+        assert np.isneginf(masked[:, 2]).all()  # the row without a key is none that reads nothing
+        assert not np.isneginf(masked[:, 0]).any()
         np.testing.assert_allclose(tensor(after, path), before[path].tensor[0], atol=1e-6)
         assert after[path].axes == before[path].axes
         assert after[path].spans == before[path].spans
@@ -113,7 +117,8 @@ def test_soft_alignments_of_three_systems() -> None:
         trace = found.traces[0]
         assert [token.text for token in trace.source] == ["a", "b", "</s>"]
         assert trace.source[2].special
-        assert [token.text for token in trace.target] == ["x", "y", "</s>"]
+        assert [token.text for token in trace.produced] == ["x", "y", "</s>"]
+        assert [token.text for token in trace.target] == ["<s>", "x", "y"]  # what a row read before it wrote
         np.testing.assert_allclose(tensor(trace, CROSS.format(0))[0], rows, atol=1e-6)
 
 
@@ -123,16 +128,17 @@ WRONG = {
     "six axes": ({"attention": weights(1, 1, 1, 1, 2, 2)}, "6 axes"),
     "tokens": ({"tokens": ["one"], "attention": weights(2, 2)}, r"axis 'query' has 2 places, the source has 1 tokens"),
     "keys": ({"query_tokens": ["a", "b"], "key_tokens": ["c"], "attention": weights(2, 3)}, "axis 'key' has 3 places"),
-    "sums": ({"tokens": ["a", "b"], "attention": [[0.5, 0.5], [0.9, 0.3]]}, "query 1 .*sums to 1.2, needed is 1; give"),
+    "percent": ({"tokens": ["a", "b"], "attention": [[50, 50], [90, 10]]}, "query 0, key 0 .*is 50; weights are shares of 1"),
     "swapped": ({"tokens": ["a", "b"], "attention": [[0.1, 0.2], [0.9, 0.8]]}, "'query' and 'key' are swapped"),
     "scores": ({"tokens": ["a", "b"], "attention": [[2.0, -1.0], [0.9, 0.1]]}, "query 0, key 1 .*below 0"),
     "nan": ({"tokens": ["a", "b"], "attention": [[float("nan"), 1.0], [0.9, 0.1]]}, "query 0, key 0 .*finite"),
     "text": ({"tokens": ["a"], "attention": [["much"]]}, "needed are numbers"),
     "none": ({"tokens": ["a"], "attention": [None]}, "attn_implementation"),
     "lengths": ({"tokens": [1, 2], "attention": weights(2, 2)}, "list of texts"),
+    "a long token": ({"tokens": ["a" * 999], "attention": [[1.0]]}, "a token of 999 characters, at most 200"),
     "names": ({"weights": [[1.0]]}, "names 'weights'; needed is 'attention'"),
     "a layer": ({CROSS.format(1): weights(1, 2, 2)}, "lacks axis 'layer' 0"),
-    "empty": ({"attention": weights(2, 0, 3, 3)}, "axes|axis"),
+    "empty": ({"attention": weights(2, 0, 3, 3)}, "axis 'key' has 0 places"),
     "long": ({"attention": np.eye(600)[None].tolist()}, "axis 'query' has 600 places, at most 512"),
     "produced": (
         {CROSS.format(0): weights(1, 2, 2), "tokens.produced": ["a"], "tokens.target": ["a", "b"]},
@@ -153,11 +159,12 @@ def test_what_is_no_attention_is_refused_by_its_axis(name: str) -> None:
     [
         (b"", "empty"),
         (pickle.dumps([1.0]), "pickle.*can run code"),
-        (npz(attention=np.array([[{}]], dtype=object)), "no whole array of numbers"),
+        (npz(attention=np.array([[{}]], dtype=object)), "attention is an array of objects.*can run code"),
         (b"{", "no whole JSON"),
-        (b"\xff\xfe\x00", "no UTF-8"),
+        (b"\xff\xfe\x00\x01\x02\x03\x00\x00\x07" * 3, "no NPZ and no text|no soft"),
+        (b"GIF89a\x00\x00\x01\x00\x00" * 9, "no NPZ and no text"),
         (b"0.9,0.1 0.5\n", r"line 1: axis 'key' has 1 places in one row, 2 in another"),
-        (b"0.9,0.1\nhello there\n", "line 2: .*no soft alignment"),
+        (b"0.9,0.1 ok\n", "line 1: .*no soft alignment"),
         (b"a b c d ||| x ||| 0.9,0.1\n", "axis 'key' has 2 places, there are 4 words"),
         (b"0 ||| x ||| 0 ||| a ||| 1 1\n", "axis 'query' has 0 rows"),
         (b"0 ||| x ||| 0 ||| a ||| 1 1\nmuch\n", "line 2: .*no list of numbers"),

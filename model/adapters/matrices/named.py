@@ -1,0 +1,141 @@
+"""Values under the names that one of the known formats gives them: the objects of JSON, the arrays of an NPZ."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from model.adapters.matrices import soft
+from model.adapters.matrices.checks import Kind, Made, Map, made, numbers, stacked
+from model.adapters.matrices.labels import labels
+from model.adapters.matrices.problem import MatrixError, Place
+
+_PATH = re.compile(r"(encoder|decoder)\.layers\.(\d{1,3})\.(self_attention|cross_attention)\.weights")
+_PAIR = re.compile(r"pair_(\d{1,6})_weights")
+_PLACE = re.compile(r"arr_(\d{1,3})")  # what numpy.savez calls arrays that were given without names
+
+NAMES: Mapping[str, Kind] = {
+    "encoder_attention": "encoder.self_attention",
+    "encoder_attentions": "encoder.self_attention",
+    "decoder_attention": "decoder.self_attention",
+    "decoder_attentions": "decoder.self_attention",
+    "cross_attention": "decoder.cross_attention",
+    "cross_attentions": "decoder.cross_attention",
+}
+ATTENTION = ("attention", "attentions")
+SOURCE = ("encoder_tokens", "source_tokens", "source")
+READ = ("decoder_tokens", "decoder_input_tokens", "decoder_input", "target_tokens", "target")
+PRODUCED = ("produced", "predicted", "output_tokens")
+SPECIAL_COLUMNS = range(4)  # special tokens that a studio's matrix may have behind the words of the source
+
+Found = tuple[str, Place, Iterator[tuple[int, Callable[[], Made]]]]
+
+
+def read(content: Mapping[str, Any]) -> Found:
+    """The format, what its sentences are called, and each with its number from 1."""
+    if {"nodes", "links"} <= set(content):
+        return _one("nematus-json", lambda: soft.links(soft.links_of(content)))
+    if any(map(_PATH.fullmatch, content)):
+        return _one("atlas", lambda: _atlas(content))
+    if pairs := sorted(int(match[1]) for match in map(_PAIR.fullmatch, content) if match):
+        return "atlas-studio", "pair", ((pair, partial(_studio, content, f"pair_{pair}")) for pair in pairs)
+    if any(name in NAMES for name in content):
+        return _one("bertviz", lambda: _sides(content))
+    if any(name in ATTENTION for name in content):
+        return _one("attention", lambda: _attention(content))
+    if soft.is_sentence(content):
+        return _one("sockeye-json", lambda: soft.sentence(content))
+    if layers := sorted((int(match[1]), name) for name in content if (match := _PLACE.fullmatch(name))):
+        return _one("npz", lambda: bare(_layers([content[name] for _, name in layers])))
+    given = ", ".join(repr(name[:40]) for name in list(content)[:5]) or "nothing"
+    raise MatrixError("names", given=given, choices=", ".join(map(repr, NAMES)))
+
+
+def bare(weights: Any) -> Made:
+    """Weights without any tokens, (layer, head, query, key): of a sentence to itself where they are square."""
+    kind: Kind = "encoder.self_attention" if weights.shape[2] == weights.shape[3] else "decoder.cross_attention"
+    return made([Map(kind, weights)], {})
+
+
+def _one(format_: str, make: Callable[[], Made]) -> Found:
+    return format_, "entry", iter([(1, make)])
+
+
+def _layers(arrays: Sequence[Any]) -> Any:
+    return stacked(arrays[0], "arr_0") if len(arrays) == 1 else stacked(arrays, "arr_0, arr_1 ...")
+
+
+def _atlas(content: Mapping[str, Any]) -> Made:
+    """Our own export: an array (head, query, key) a path, and the tokens."""
+    found: dict[Kind, dict[int, Any]] = {}
+    for path, values in content.items():
+        if match := _PATH.fullmatch(path):
+            weights = numbers(values, path)
+            if weights.ndim != 3:
+                raise MatrixError("rank", array=path, axes=weights.ndim, shape=str(weights.shape))
+            found.setdefault(f"{match[1]}.{match[3]}", {})[int(match[2])] = weights  # type: ignore[arg-type]
+    maps = []
+    for kind, layers in found.items():
+        if missing := sorted(set(range(max(layers) + 1)) - set(layers)):
+            raise MatrixError("no_layer", array=kind, layer=missing[0])
+        maps.append(Map(kind, stacked([layers[layer] for layer in sorted(layers)], kind)))
+    sides = {
+        side: labels(content[f"tokens.{side}"], f"tokens.{side}") for side in ("source", "target") if f"tokens.{side}" in content
+    }
+    produced = labels(content["tokens.produced"], "tokens.produced") if "tokens.produced" in content else []
+    shares = numbers(content.get("log_probabilities", []), "log_probabilities").reshape(-1).tolist() if produced else []
+    return made(maps, sides, produced, shares)
+
+
+def _studio(content: Mapping[str, Any], pair: str) -> Made:
+    """A matrix (target, column) or (layer, head, row, target, column), the mean of the heads last.
+
+    Columns are the words of the source, then special tokens. A row is of the word itself: the mean over the rows of its pieces.
+    """
+    array = f"{pair}_weights"
+    weights = numbers(content[array], array)
+    kinds = labels(content.get("rows", []), "rows") or ["produced"]
+    if weights.ndim == 5:
+        weights = weights[:, : max(1, weights.shape[1] - 1), 0]
+    source = labels(content.get(f"{pair}_source_words"), f"{pair}_source_words")
+    target = labels(content.get(f"{pair}_target_words"), f"{pair}_target_words")
+    stack = stacked(weights, array)
+    beyond = stack.shape[3] - len(source)
+    if beyond not in SPECIAL_COLUMNS:
+        raise MatrixError("source_words", array=array, places=stack.shape[3], words=len(source))
+    sides = {"source": [*source, *[soft.END] * beyond], "target": target}
+    return made([Map("decoder.cross_attention", stack)], sides, target if kinds[0] == "produced" else ())
+
+
+def _sides(content: Mapping[str, Any]) -> Made:
+    """What `model_view` of BertViz takes of an encoder-decoder, and names near to it."""
+    maps = [Map(kind, stacked(content[name], name)) for name, kind in NAMES.items() if content.get(name) is not None]
+    if not maps:
+        raise MatrixError("none", array=", ".join(name for name in NAMES if name in content))
+    produced = _tokens(content, PRODUCED)
+    read = _tokens(content, READ)
+    return made(maps, {"source": _tokens(content, SOURCE), "target": read or produced}, produced)
+
+
+def _attention(content: Mapping[str, Any]) -> Made:
+    """One attention: of a sentence to itself, or, with tokens of queries and keys, of a target to its source."""
+    name = next(name for name in ATTENTION if name in content)
+    weights = stacked(content[name], name)
+    if content.get("tokens") is not None:
+        return made([Map("encoder.self_attention", weights)], {"source": labels(content["tokens"], "tokens")})
+    queries = _tokens(content, ("query_tokens", *READ))
+    keys = _tokens(content, ("key_tokens", *SOURCE))
+    if bool(queries) != bool(keys):
+        raise MatrixError("one_side", array="query_tokens" if queries else "key_tokens")
+    produced = _tokens(content, PRODUCED)
+    if not queries and not produced:
+        return bare(weights)
+    if queries == keys:
+        return made([Map("encoder.self_attention", weights)], {"source": queries})
+    return made([Map("decoder.cross_attention", weights)], {"source": keys, "target": queries or produced}, produced)
+
+
+def _tokens(content: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """The tokens under the first of these names that the file has."""
+    name = next((name for name in names if content.get(name) is not None), "")
+    return labels(content[name], name) if name else []

@@ -8,7 +8,7 @@ from app.session.belonging import asked
 from app.session.bringing import STEPS
 from app.session.brought import bring, can_bring, own_facts, own_list, put_away, standing
 from app.session.card import card_facts
-from app.session.computed import measured, measured_model, trace, translation, wrote
+from app.session.computed import awaited, measured, measured_model, trace, translation, wrote
 from app.session.findings import Finding, stories, told
 from app.session.limits import (
     ALIGNMENTS,
@@ -149,6 +149,7 @@ __all__ = [
     "arriving",
     "asked",
     "attentions",
+    "awaited",
     "begin_run",
     "begin_study",
     "begin_training",

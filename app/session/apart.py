@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 
 import streamlit as st
-from streamlit.runtime import exists as served
 
 from app.session.loading import ROOT, folder_of
 from model import checkpoint, plain
@@ -121,12 +120,17 @@ def _apart() -> Apart:
     return Apart((sys.executable, "-m", "model.apart"))
 
 
-def computes(function: str, name: str) -> bool:
-    """Whether the process beside computes this: a function of its list in a shipped model.
+_allowed = threading.Event()
 
-    (Outside a server, in a test or a script, all is computed in place.)
-    """
-    return function in FUNCTIONS and served() and folder_of(name) == checkpoint.SHIPPED / name
+
+def allow() -> None:
+    """From now on the process is asked. (A server says so; in a test or a script all is computed in place.)"""
+    _allowed.set()
+
+
+def computes(function: str, name: str) -> bool:
+    """Whether the process beside computes this: a function of its list in a shipped model."""
+    return function in FUNCTIONS and _allowed.is_set() and folder_of(name) == checkpoint.SHIPPED / name
 
 
 def ask(request: Request) -> "Future[Answer] | None":

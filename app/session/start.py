@@ -5,6 +5,7 @@ import importlib
 import torch
 
 from app import text as texts
+from app.session import apart
 from app.session.computed import trace
 from app.session.findings import stories, told
 from app.session.loading import loaded, models
@@ -28,6 +29,7 @@ def warm_up_further() -> None:
     And import what PyTorch imports at the first optimizer: else some seconds in which everybody waits for whoever first opens
     a part that trains a little.
     """
+    apart.allow()
     for name in loaded(models()):
         trace(name, first_example(name) or "?")
         doubts(Selection(texts.DEFAULT_LANGUAGE, name, first_example(name) or "?"))

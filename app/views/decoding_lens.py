@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html
+from app.views import html, later
 from app.views.decoding_place import Asked
 from app.views.decoding_stage import tell_other
 from model.analysis import lens
@@ -54,19 +54,24 @@ def encoder(selection: session.Selection) -> None:
         if not opened.open:
             return
         html.prose("decoding.encoder_idea", kind="quiet")
-        html.table(
-            {
-                text("decoding.encoder_layer"): "word name",
-                text("decoding.lens_loss"): "number",
-                text("decoding.encoder_text"): "word",
-            },
-            [
-                (
-                    html.Ours(after("encoder", heard.layer)),
-                    html.Ours(html.number(heard.loss, 3)),
-                    heard.text or html.Ours(text("translate.nothing")),
-                )
-                for heard in session.measured(lens.from_encoder_layers, selection)
-            ],
-            text("decoding.encoder_caption"),
-        )
+        later.drawn(lambda: heard_from(selection), (lens.from_encoder_layers, selection))
+
+
+def heard_from(selection: session.Selection) -> None:
+    """What is written from the output of each encoder layer."""
+    html.table(
+        {
+            text("decoding.encoder_layer"): "word name",
+            text("decoding.lens_loss"): "number",
+            text("decoding.encoder_text"): "word",
+        },
+        [
+            (
+                html.Ours(after("encoder", heard.layer)),
+                html.Ours(html.number(heard.loss, 3)),
+                heard.text or html.Ours(text("translate.nothing")),
+            )
+            for heard in session.measured(lens.from_encoder_layers, selection)
+        ],
+        text("decoding.encoder_caption"),
+    )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import session
 from app.text import numbered, text
-from app.views import html
+from app.views import html, later
 from app.views.families_pair import Pair, sentences
 from model.analysis import families
 
@@ -15,24 +15,29 @@ TASKS = ("translation", "summary", "classes", "writing", "chat", "code")
 
 def asked(found: Pair) -> None:
     """Translation asked for in three ways: what it writes, at once; and whether the request changes anything, when asked for."""
-    written = session.measured_model(families.continued, found.writer.name, found.sentence, found.language)
     one = found.traces[0]
     names = {"model": html.Ours(found.writer.name), "other": html.Ours(found.translator.name)}
     html.prose(
         "families.live_idea" if found.reads else "families.live_idea_back", **names, language=html.Ours(found.language_name)
     )
-    html.table(
-        {text("families.live_prompt"): "word", text("families.live_writes"): "word"},
-        [(one.prompt, one.text.strip() or html.Ours(text("families.live_nothing"))) for one in written],
-        text("families.live_title"),
-        titled=True,
-    )
+    asked = (families.continued, found.writer.name, found.sentence, found.language)
+    later.drawn(lambda: told(session.measured_model(*asked)), asked)
     if found.reads:
         html.prose("families.live_beside", **names, text=one.target_text)
         opened("asked", lambda: request(found))
     else:
         html.prose("families.live_beside_back", **names, text=one.source_text)
         html.prose("families.asked_back", kind="quiet")
+
+
+def told(written: Sequence[families.Continued]) -> None:
+    """What the language model writes after each way of asking."""
+    html.table(
+        {text("families.live_prompt"): "word", text("families.live_writes"): "word"},
+        [(one.prompt, one.text.strip() or html.Ours(text("families.live_nothing"))) for one in written],
+        text("families.live_title"),
+        titled=True,
+    )
 
 
 @st.fragment
@@ -72,7 +77,7 @@ def likelihoods(found: Pair) -> families.Asked:
 
 def what_if(found: Pair) -> None:
     html.prose("families.what_if")
-    opened("masked", lambda: masks(found))
+    opened("masked", lambda: later.drawn(lambda: masks(found), (families.masked, found.writer.name, sentences(found))))
 
 
 def masks(found: Pair) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from app import session
 from app.charts.spreadsheet import comma_separated
 from app.text import text
-from app.views import heads_place, html, token_cards
+from app.views import heads_place, html, later, token_cards
 from model.analysis import ablation
 from model.analysis.ablation import Effect, Head, How
 from model.trace import Trace
@@ -60,25 +60,29 @@ def importance(selection: session.Selection, how: How) -> None:
     if not opened.open:
         return
     with opened:
-        with st.spinner(text("heads_off.measuring")):
-            effects = session.measured(ablation.importance, selection, how)
-        grid(effects)
-        st.download_button(
-            text("attention_map.csv"),
-            data=lambda: spreadsheet(effects),
-            file_name=f"{selection.model}-heads-{how}.csv",
-            mime="text/csv",
-            on_click="ignore",
-            key="importance_csv",
-        )
-        most, least = max(effects, key=lambda head: effects[head].change), min(effects, key=lambda head: effects[head].change)
-        html.prose(
-            "heads_off.each_read",
-            most=html.Ours(heads_place.head_name(most)),
-            rise=html.signed(effects[most].change, 3),
-            least=html.Ours(heads_place.head_name(least)),
-            least_change=html.signed(effects[least].change, 3),
-        )
+        later.drawn(lambda: ranked(selection, how), (ablation.importance, selection, how), saying="heads_off.measuring")
+
+
+def ranked(selection: session.Selection, how: How) -> None:
+    """The grid, and the heads that matter most and least."""
+    effects = session.measured(ablation.importance, selection, how)
+    grid(effects)
+    st.download_button(
+        text("attention_map.csv"),
+        data=lambda: spreadsheet(effects),
+        file_name=f"{selection.model}-heads-{how}.csv",
+        mime="text/csv",
+        on_click="ignore",
+        key="importance_csv",
+    )
+    most, least = max(effects, key=lambda head: effects[head].change), min(effects, key=lambda head: effects[head].change)
+    html.prose(
+        "heads_off.each_read",
+        most=html.Ours(heads_place.head_name(most)),
+        rise=html.signed(effects[most].change, 3),
+        least=html.Ours(heads_place.head_name(least)),
+        least_change=html.signed(effects[least].change, 3),
+    )
 
 
 def grid(effects: dict[Head, Effect]) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from app import session
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
-from app.views import html, linked, picture
+from app.views import html, later, linked, picture
 from app.views.layers_place import Spot, labels
 from model.analysis import feed_forward
 from model.trace import Trace
@@ -117,7 +117,12 @@ def memory(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot
     if not examples:
         html.prose("layers.memory_none")
         return
-    seen = session.measured_model(feed_forward.corpora, selection.model, examples)[where.stack]
+    asked = (feed_forward.corpora, selection.model, examples)
+    later.drawn(lambda: remember(atlas, trace, where, session.measured_model(*asked)[where.stack]), asked)
+
+
+def remember(atlas: Atlas, trace: Trace, where: Spot, seen: feed_forward.Corpus) -> None:
+    """Both units, beside each other."""
     chosen = choose_unit(atlas, trace, where)
     other = feed_forward.any_unit(atlas.config.d_ff, LOT, chosen)
     html.prose("layers.memory_corpus", kind="quiet", tokens=len(seen.tokens), sentences=len(seen.texts))

@@ -1,13 +1,16 @@
 """Gradients through fresh, untrained stacks: with and without a residual connection, the norm before or after."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from app import session
 from app.components.curves import Chart, Series, curves, pack
 from app.text import section, text
-from app.views import html, picture
+from app.views import html, later, picture
 from app.views.layers_place import linked_choice
 from model.analysis import stacks
+from model.config import Norm
 from model.trace import Trace
 
 DEPTHS = (2, 6, 12, 24, 50, 100)
@@ -31,8 +34,14 @@ def draw(selection: session.Selection, trace: Trace) -> None:
 def measured(selection: session.Selection, trace: Trace, depth: int, what: str) -> None:
     """Curves of the gradient's norm over the layers, on a logarithmic scale; the ends of each as numbers."""
     ids = tuple(token.id for token in trace.source or trace.target)
-    with st.spinner(text("layers.stacks_busy")):
-        found = session.measured_model(stacks.arrangements, selection.model, ids, depth)
+    asked = (stacks.arrangements, selection.model, ids, depth)
+    later.drawn(lambda: shown(selection, trace, depth, what, session.measured_model(*asked)), asked, saying="layers.stacks_busy")
+
+
+def shown(
+    selection: session.Selection, trace: Trace, depth: int, what: str, found: Mapping[tuple[Norm, bool], stacks.Gradients]
+) -> None:
+    """The curves, and a line for each arrangement."""
     names = {arrangement: text(f"layers.stacks_{norm(*arrangement)}") for arrangement in stacks.ARRANGEMENTS}
     chart = Chart(
         text("layers.stacks_title", depth=depth),

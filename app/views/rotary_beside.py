@@ -11,7 +11,7 @@ from app.components.curves import Chart, Series, curves
 from app.components.curves import pack as pack_curves
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, picture, rotary_models
+from app.views import html, later, picture, rotary_models
 from model.analysis import lengths, rotated
 from model.trace import Trace
 
@@ -108,24 +108,30 @@ def by_length(selection: session.Selection) -> None:
                 html.notice("info", "rotary.missing", name=html.Ours(name))
         if not here or not pairs:
             return
-        found = {
-            (name, variant): session.measured_model(lengths.loss_by_length, name, pairs, variant)
-            for name in here
-            for variant in VARIANTS[name]
-        }
-        first = next(iter(found.values()))
-        chart = Chart(
-            title=text("rotary.lengths_title"),
-            x_name=text("rotary.lengths_x"),
-            y_name=text("rotary.loss"),
-            series=[
-                Series(text(f"rotary.series_{variant}", name=name), [at.loss for at in made])
-                for (name, variant), made in found.items()
-            ],
-            labels=[text("rotary.lengths_label", sentences=at.sentences, tokens=f"{at.tokens:.0f}") for at in first],
-            path="model.analysis.lengths.loss_by_length",
-        )
-        caption = {"model": ", ".join(here), "source": text("rotary.lengths_source", count=len(pairs)), "target": ""}
-        curves(pack_curves(chart, text=section("curves"), caption=caption, name="lengths"), key="rotary_lengths")
-        html.prose("rotary.lengths_read", count=len(pairs))
-        html.prose("rotary.untrained_without", kind="quiet")
+        asked = [(lengths.loss_by_length, name, pairs, variant) for name in here for variant in VARIANTS[name]]
+        later.drawn(lambda: losses(tuple(here), pairs), *asked)
+
+
+def losses(here: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> None:
+    """A curve for each model and variant."""
+    found = {
+        (name, variant): session.measured_model(lengths.loss_by_length, name, pairs, variant)
+        for name in here
+        for variant in VARIANTS[name]
+    }
+    first = next(iter(found.values()))
+    chart = Chart(
+        title=text("rotary.lengths_title"),
+        x_name=text("rotary.lengths_x"),
+        y_name=text("rotary.loss"),
+        series=[
+            Series(text(f"rotary.series_{variant}", name=name), [at.loss for at in made])
+            for (name, variant), made in found.items()
+        ],
+        labels=[text("rotary.lengths_label", sentences=at.sentences, tokens=f"{at.tokens:.0f}") for at in first],
+        path="model.analysis.lengths.loss_by_length",
+    )
+    caption = {"model": ", ".join(here), "source": text("rotary.lengths_source", count=len(pairs)), "target": ""}
+    curves(pack_curves(chart, text=section("curves"), caption=caption, name="lengths"), key="rotary_lengths")
+    html.prose("rotary.lengths_read", count=len(pairs))
+    html.prose("rotary.untrained_without", kind="quiet")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html, rotary_models
+from app.views import html, later, rotary_models
 from model.analysis import rotary, rotated
 
 DAMAGED = ("right", "half", "permuted", "mixed", "values")
@@ -49,34 +49,39 @@ def damage(selection: session.Selection) -> None:
         return
     with opened:
         rotary_models.told(chosen, selection)
-        found = {variant: session.measured(rotated.measure, chosen, variant) for variant in DAMAGED}
-        html.table(
-            {
-                text("rotary.variant"): "rich",
-                text("rotary.loss"): "number",
-                text("rotary.logits"): "number",
-                text("rotary.moved"): "number",
-                text("rotary.writes"): "word",
-            },
-            [
-                (
-                    html.sentence(f"rotary.variant_{variant}"),
-                    html.Ours(html.number(measured.loss, 3)),
-                    html.Ours(html.small(measured.logits)),
-                    html.Ours(html.small(measured.moved)),
-                    measured.written or html.Ours(text("translate.nothing")),
-                )
-                for variant, measured in found.items()
-            ],
-            text("rotary.damage_caption", shift=rotary.SHIFT),
-        )
-        html.prose(
-            "rotary.damage_read",
-            right=html.Ours(html.number(found["right"].loss, 3)),
-            half=html.Ours(html.number(found["half"].loss, 3)),
-            values=html.Ours(html.number(found["values"].loss, 3)),
-            repaired=html.Ours(html.small(found["permuted"].logits)),
-            moved=html.Ours(html.small(found["values"].moved)),
-            still=html.Ours(html.small(found["right"].moved)),
-            shift=rotary.SHIFT,
-        )
+        later.drawn(lambda: damages(chosen), *[(rotated.measure, chosen, variant) for variant in DAMAGED])
+
+
+def damages(chosen: session.Selection) -> None:
+    """One line a way of turning, and what the lines say together."""
+    found = {variant: session.measured(rotated.measure, chosen, variant) for variant in DAMAGED}
+    html.table(
+        {
+            text("rotary.variant"): "rich",
+            text("rotary.loss"): "number",
+            text("rotary.logits"): "number",
+            text("rotary.moved"): "number",
+            text("rotary.writes"): "word",
+        },
+        [
+            (
+                html.sentence(f"rotary.variant_{variant}"),
+                html.Ours(html.number(measured.loss, 3)),
+                html.Ours(html.small(measured.logits)),
+                html.Ours(html.small(measured.moved)),
+                measured.written or html.Ours(text("translate.nothing")),
+            )
+            for variant, measured in found.items()
+        ],
+        text("rotary.damage_caption", shift=rotary.SHIFT),
+    )
+    html.prose(
+        "rotary.damage_read",
+        right=html.Ours(html.number(found["right"].loss, 3)),
+        half=html.Ours(html.number(found["half"].loss, 3)),
+        values=html.Ours(html.number(found["values"].loss, 3)),
+        repaired=html.Ours(html.small(found["permuted"].logits)),
+        moved=html.Ours(html.small(found["values"].moved)),
+        still=html.Ours(html.small(found["right"].moved)),
+        shift=rotary.SHIFT,
+    )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html
+from app.views import html, later
 from model.analysis import purpose
 from model.analysis.purpose import Outcome
 
@@ -27,7 +27,10 @@ def section(selection: session.Selection) -> None:
     )
     session.put("purpose", asked)  # by its name, not its label: a link reopens it in either language
     if asked == "sentence":
-        table(session.measured(purpose.outcomes, selection), text("three_attentions.purpose_caption"))
+        later.drawn(
+            lambda: table(session.measured(purpose.outcomes, selection), text("three_attentions.purpose_caption")),
+            (purpose.outcomes, selection),
+        )
     elif asked == "examples":
         of_examples(selection)
     if asked:
@@ -39,16 +42,18 @@ def section(selection: session.Selection) -> None:
 
 
 def of_examples(selection: session.Selection) -> None:
-    """The mean over the examples of this model, one after the other; each is measured once for all visitors."""
+    """The mean over the examples of this model; each is measured once for all visitors."""
     sources = [example.source for example in session.examples(selection.model, selection.language)]
     if not sources:
         html.notice("info", "three_attentions.purpose_none")
         return
-    bar, measured = st.progress(0.0), []
-    for done, source in enumerate(sources, start=1):
-        measured.append(session.measured_model(purpose.outcomes_of, selection.model, source))
-        bar.progress(done / len(sources), text=text("three_attentions.purpose_progress", done=done, count=len(sources)))
-    bar.empty()
+    asked = [(purpose.outcomes_of, selection.model, source) for source in sources]
+    later.drawn(lambda: averaged(selection, sources), *asked)
+
+
+def averaged(selection: session.Selection, sources: Sequence[str]) -> None:
+    """The mean, and the example that each variant spoils most."""
+    measured = [session.measured_model(purpose.outcomes_of, selection.model, source) for source in sources]
     outcomes = purpose.average(measured)
     table(outcomes, text("three_attentions.purpose_examples_caption", count=len(sources)))
     html.prose("three_attentions.worst")

@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import streamlit as st
-
 from app.session import apart, premeasured
 from app.session.address import uncounted
+from app.session.cached import cached
 from app.session.limits import MAX_TOKENS
 from app.session.loading import load, writer
 from app.session.rates import computing
@@ -21,7 +20,7 @@ Arguments = ParamSpec("Arguments")
 Chosen = tuple[str, str, str | None, int]  # model, source, target written by hand, beam
 
 
-@st.cache_resource(show_spinner=False, max_entries=512)
+@cached(512)
 def translation(name: str, source: str, beam: int = 1) -> Translation:
     """The model's own translation; of a language model, its continuation."""
     computing("sentence")
@@ -45,7 +44,7 @@ def trace(name: str, source: str, target: str | None = None, beam: int = 1) -> T
     return recorded(name, source, target, beam)
 
 
-@st.cache_resource(show_spinner=False, max_entries=512)  # asked at every turn: cutting into tokens takes longer
+@cached(512)  # asked at every turn: cutting into tokens takes longer
 def _are_long(name: str, source: str, target: str | None, beam: int) -> bool:
     """Whether what is computed from these sentences is so large that little of it is kept."""
     atlas = load(name)
@@ -55,12 +54,12 @@ def _are_long(name: str, source: str, target: str | None, beam: int) -> bool:
     return len(atlas.tokenizers.source.encode(source)) + written > 120
 
 
-@st.cache_resource(show_spinner=False, max_entries=96)
+@cached(96)
 def _short_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
     return _traced(name, source, target, beam)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@cached(8)
 def _long_trace(name: str, source: str, target: str | None, beam: int) -> Trace:
     return _traced(name, source, target, beam)
 
@@ -103,7 +102,11 @@ def measured_model(
     return found
 
 
-@st.cache_resource(show_spinner=False, max_entries=512)
+def _chosen_model(function_name: str, chosen: Chosen, *_: Any, **__: Any) -> str:
+    return chosen[0]
+
+
+@cached(512, _chosen_model)
 def _of_short_trace(
     function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
@@ -113,7 +116,7 @@ def _of_short_trace(
     return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)  # up to 3 MB each at 200 tokens a side
+@cached(64, _chosen_model)  # up to 3 MB each at 200 tokens a side
 def _of_long_trace(
     function_name: str, chosen: Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:
@@ -123,7 +126,7 @@ def _of_long_trace(
     return _function(load(chosen[0]), trace(*chosen), *arguments, **named)
 
 
-@st.cache_resource(show_spinner=False, max_entries=128)
+@cached(128, lambda _, name, *__, **___: name)
 def _of_model(
     function_name: str, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any], *, _function: Callable[..., Any]
 ) -> Any:

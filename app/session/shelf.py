@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import torch
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.session import listed
@@ -132,6 +133,12 @@ class Shelf:
             place.since = place.visitors[_visitor()] = self.clock()
             return place.atlas
 
+    def touch(self, name: str) -> None:
+        """Somebody computes with the model for longer."""
+        with self.lock:
+            if (place := self.places.get(name)) and place.atlas is not None:
+                place.since = self.clock()
+
     def put_away(self, name: str) -> Remark | None:
         """Free the memory of a model; why not, where somebody else uses it."""
         with self.lock:
@@ -160,7 +167,10 @@ class Shelf:
 
     def _drop(self, place: Place, why: str) -> None:
         del self.places[place.entry.name]
-        place.atlas, place.kept = None, Kept()
+        atlas, place.atlas, place.kept = place.atlas, None, Kept()
+        if atlas is not None:  # a page that stays open in some browser still refers to it
+            for tensor in (*atlas.model.parameters(), *atlas.model.buffers()):
+                tensor.data = torch.empty(0)
         gc.collect()  # a model is full of circles
         logger.info("%s was put away (%s)", place.entry.name, why)
 

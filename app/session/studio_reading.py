@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.session import limits
 from app.session.common_words import may_be
-from app.session.loading import damage, known_words, languages, load, models, reads, writes_on
+from app.session.loading import known_words, languages, load, loaded, models, reads
 from app.session.studio_pairs import flags_of
 from app.session.studio_study import File, Reading, Study, Upload
 from model.alignment import formats
@@ -58,7 +58,7 @@ def upload_of(given: Sequence[File], before: Upload | None = None, *, pasted: bo
 
 def translators() -> tuple[str, ...]:
     """The models that can align: those that translate and can be loaded."""
-    return tuple(name for name in models() if not writes_on(name) and not damage(name) and isinstance(load(name), Translator))
+    return tuple(name for name, atlas in loaded(models()).items() if isinstance(atlas, Translator))
 
 
 def models_for(source: str, target: str, found: tuple[str, str] = ("", "")) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from app.session.shelf import shelf
 from app.session.studio_pairs import flags_of
 from app.session.studio_study import Study
 from model.alignment import corpus
@@ -87,6 +88,9 @@ class Alignments:
     def _is_wanted(self, job: Job) -> bool:
         """Whether it was not cancelled, and its session is there or was a moment ago."""
         now = self.clock()
+        for atlas in (job.atlas, job.reverse):
+            if atlas is not None:
+                shelf.touch(atlas.name)
         if self.is_here(job.owner):
             job.seen = now
         return not job.cancelled and now - job.seen <= AWAY

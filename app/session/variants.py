@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-import streamlit as st
-
+from app.session.cached import cached
 from app.session.computed import translation
 from app.session.loading import writer
 from app.session.places import Place, attentions
@@ -18,7 +17,7 @@ def head_off(layer: int, head: int) -> str:
     return f"off:{layer}:{head}"
 
 
-@st.cache_resource(show_spinner=False, max_entries=256)
+@cached(256)
 def altered(name: str, source: str, target: str | None, beam: int, variant: str) -> tuple[float, ...]:
     """The log-probabilities of the same target in an altered model.
 
@@ -31,7 +30,7 @@ def altered(name: str, source: str, target: str | None, beam: int, variant: str)
     return atlas.trace(source, forced, _edits(atlas, variant)).log_probabilities
 
 
-@st.cache_resource(show_spinner=False, max_entries=256)
+@cached(256)
 def altered_translation(name: str, source: str, variant: str) -> str:
     """What the altered model writes when it is left to itself, greedily."""
     computing("what_if")

@@ -31,6 +31,6 @@ if not session.presenting():
 told.long_link()
 if too_often := session.waiting():
     told.wait(too_often)
-if session.arriving(selection.model) and page not in (own, studio, findings):
+if session.comes_later(page not in (own, findings)):
     own_coming.wait(page.url_path or "translate", selection.model)
 page.run()

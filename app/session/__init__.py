@@ -29,7 +29,7 @@ from app.session.presenting import LAST, leave_presenting, present, presented, p
 from app.session.quicker import quicken
 from app.session.rates import allowed, in_fragment, put_off, waiting
 from app.session.remark import Remark
-from app.session.selection import BEAMS, Selection, begin_run, current, long_link, select
+from app.session.selection import BEAMS, Selection, begin_run, comes_later, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
 from app.session.shelf import Standing
 from app.session.start import warm_up, warm_up_further
@@ -160,6 +160,7 @@ __all__ = [
     "card_facts",
     "checked_place",
     "choose",
+    "comes_later",
     "corpus_counts",
     "correct_reading",
     "count_flags",

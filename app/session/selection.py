@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from app import text as texts
 from app.session.address import put, settle
 from app.session.limits import MAX_LINK
-from app.session.loading import default_model, known_words, languages, models, reads, writes_on
+from app.session.loading import arriving, default_model, known_words, languages, models, reads, writes_on
 from app.session.rates import in_fragment, waiting
 from app.session.remark import Remark
 from app.session.sentences import examples, first_example
@@ -27,6 +27,7 @@ BEAMS = (1, 4)
 ESCAPED = 12  # characters that one may become in an address: four bytes of three
 
 _SELECTION, _WRITTEN, _LONG, _RUN = "atlas_selection", "atlas_written", "atlas_long_link", "atlas_run"
+_SHOWS_MODEL = "atlas_shows_model"
 _PARAMETERS = ("lang", "model", "text", "target", "beam")
 
 
@@ -74,9 +75,15 @@ def begin_run() -> Selection:
     texts.use(selection.language, writes_on=writes_on(selection.model))
     st.session_state[_SELECTION] = selection
     _write_url(selection)
-    if in_fragment() and waiting():
+    if in_fragment() and (waiting() or comes_later(st.session_state.get(_SHOWS_MODEL, False))):
         st.rerun()  # the whole page, which then says so
     return selection
+
+
+def comes_later(shows_model: bool) -> bool:
+    """Whether this page, which may show the chosen model, has to wait until that is loaded; later its fragments ask the same."""
+    st.session_state[_SHOWS_MODEL] = shows_model
+    return shows_model and arriving(current().model)
 
 
 def _run() -> "weakref.ref[object] | None":

@@ -17,6 +17,7 @@ def wait(page: str, model: str) -> None:
         return
     entry = session.find(model)
     assert entry is not None
+    session.comes_later(False)  # the progress is no part of the page
 
     def progress() -> None:
         told.put_off("load")

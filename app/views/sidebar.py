@@ -74,7 +74,7 @@ def _model(selection: session.Selection) -> None:
         return
     atlases = session.loaded(names)
 
-    labels = {name: text("sidebar.model_damaged", name=name) for name in names}
+    labels = {name: text("sidebar.model_listed" if session.arriving(name) else "sidebar.model_damaged", name=name) for name in names}
     for name, atlas in atlases.items():
         encoder, decoder = atlas.config.encoder_layers, atlas.config.decoder_layers
         heads = atlas.config.num_heads

@@ -85,7 +85,9 @@ _call_soon = AppSession._call_soon_on_event_loop
 
 
 def _soon(self: AppSession, callback: Callable[[], None]) -> None:
-    waiting: _Waiting = self.__dict__.setdefault("_atlas_waiting", _Waiting())
+    waiting: _Waiting | None = self.__dict__.get("_atlas_waiting")
+    if waiting is None:
+        waiting = self.__dict__.setdefault("_atlas_waiting", _Waiting())
     waiting.put(self, callback)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -73,11 +73,34 @@ class OpenedPair:
 def opened_pair(study: Study, index: int) -> OpenedPair | Remark:
     """The pair, computed when it is opened and kept while it is; or why it cannot be shown."""
     aligned = study.results[index]
-    name = (study.token, study.model, study.reverse, study.words_split, study.settings.choice, index, aligned.target)
+    name = (study.token, study.model, study.reverse, study.words_split, index, aligned.target)
     kept: tuple[object, OpenedPair | Remark] | None = st.session_state.get(_OPENED)
-    if kept is None or kept[0] != name:
-        kept = st.session_state[_OPENED] = (name, _opened(study, index, aligned.source, aligned.target))
+    if kept is None or kept[0] != name or (isinstance(kept[1], OpenedPair) and kept[1].choice != _choice(study)):
+        same = kept[1] if kept is not None and kept[0] == name else None
+        found = _chosen(study, same) if isinstance(same, OpenedPair) else _opened(study, index, aligned.source, aligned.target)
+        kept = st.session_state[_OPENED] = (name, found)
     return kept[1]
+
+
+def _choice(study: Study) -> Choice:
+    if study.settings.choice is not None:
+        return study.settings.choice
+    atlas = load(study.model)
+    assert isinstance(atlas, Translator)
+    return default_choice(atlas)
+
+
+def _chosen(study: Study, pair: OpenedPair) -> OpenedPair:
+    """The same pair with another head: its maps are there."""
+    backward = pair.joint.backward if pair.joint else None
+    return replace(pair, choice=_choice(study), joint=_joint(study, pair.weights, pair.labels, backward))
+
+
+def _joint(study: Study, weights: Maps, labels: Labels, backward: Maps | None) -> Joint | None:
+    if backward is None:
+        return None
+    heads = joint.heads_of(load(study.model).card) or (_choice(study),)
+    return Joint(heads, _together(weights, labels, heads), backward)
 
 
 def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | Remark:
@@ -93,7 +116,6 @@ def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | 
         measure: np.asarray(forced.measured(atlas, trace, measure)[:, 0].detach().cpu().numpy(), dtype=np.float32)
         for measure in forced.MEASURES
     }
-    choice = study.settings.choice or default_choice(atlas)
     said = _reverse(study.reverse, source, target, split_punctuation=split)
     return OpenedPair(
         index,
@@ -102,9 +124,9 @@ def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | 
         {"source": trace.source, "produced": trace.produced, "read": trace.target},
         labels,
         weights,
-        choice,
+        _choice(study),
         said[0] if said else None,
-        Joint(heads := joint.heads_of(atlas.card), _together(weights, labels, heads or (choice,)), said[1]) if said else None,
+        _joint(study, weights, labels, said[1] if said else None),
     )
 
 

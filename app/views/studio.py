@@ -18,7 +18,8 @@ from app.views.anatomy import Anatomy, Export, Formula, Section
 from model.alignment import confidence, corpus, metrics
 from model.translator import Translator
 
-_MODEL = "studio_model_before"
+_MODEL, _TAKEN = "studio_model_before", "studio_taken_before"
+_OUT = "studio.out_title"
 
 
 def described() -> Anatomy:
@@ -28,6 +29,7 @@ def described() -> Anatomy:
     studio_input.reopen()
     found = session.study()
     _follow_model(found)
+    _follow_results(found)
     return Anatomy(
         "studio",
         lambda: stage(found),
@@ -36,6 +38,7 @@ def described() -> Anatomy:
         numbers=numbers(found) if found is not None and found.results else None,
         pictured=found is not None and bool(found.results),
         code=(confidence.scores, metrics.Counts, corpus.align),
+        still=(_OUT,),
     )
 
 
@@ -55,7 +58,7 @@ def sections(found: session.Study) -> tuple[Section, ...]:
     return (
         Section("studio.pair_title", lambda: studio_pair.show(found, studio_list.opened(found))),
         Section("studio.heads_title", lambda: studio_heads.show(found)),
-        Section("studio.out_title", lambda: studio_out.show(found)),
+        Section(_OUT, lambda: studio_out.show(found)),
     )
 
 
@@ -99,5 +102,15 @@ def _follow_model(found: session.Study | None) -> None:
     st.rerun()
 
 
+def _follow_results(found: session.Study | None) -> None:
+    """What can be taken away is drawn with the whole page: again, when there is something else to take."""
+    now = None
+    if found is not None and found.results:
+        now = (found.token, found.done, found.made_by, found.has_gold(), found.words_split, studio_list.opened(found))
+    before, st.session_state[_TAKEN] = st.session_state.get(_TAKEN), now
+    if session.in_fragment() and before != now:
+        st.rerun()
+
+
 session.begin_run()
-anatomy.show(described())
+anatomy.show(described(), described)

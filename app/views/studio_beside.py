@@ -10,7 +10,7 @@ from model.alignment import compare, statistical
 BEAT = 0.6  # seconds between looks at work that is under way
 SHOWN = 8  # pairs in which two differ
 MEASURED = ("studio_heads.precision", "studio_heads.recall", "studio_heads.aer", "studio_heads.interval", "studio_heads.scored")
-_BEFORE = "studio_beside_before"
+_BEFORE, _THERE = "studio_beside_before", "studio_beside_there"
 
 
 def show(study: session.Study) -> None:
@@ -40,9 +40,14 @@ def _watch() -> None:
         _compare(study, sides)
 
 
+@st.fragment
 def _add(study: session.Study) -> None:
-    """A statistical aligner, another model, a file."""
+    """A statistical aligner, another model, a file. What is begun here is watched by the page."""
+    session.begin_run()
     there = session.rivals(study)
+    before, st.session_state[_THERE] = st.session_state.get(_THERE), (study.token, set(there))
+    if session.in_fragment() and before != st.session_state[_THERE]:
+        st.rerun()
     with st.container(horizontal=True, vertical_alignment="bottom", key="studio_beside_add"):
         _add_statistical(study, there)
         others = [name for name in session.models_alike(study.model) if f"model:{name}" not in there]

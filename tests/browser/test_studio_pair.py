@@ -255,7 +255,7 @@ def test_files_hold_what_is_on_the_screen(view: Open) -> None:
         assert "<b>" in said
         assert "sure, found" in said
     page.get_by_test_id("table").locator("summary").click()
-    assert page.locator("table tbody tr").count() == 4
+    expect(page.locator("table tbody tr")).to_have_count(4)
     expect(page.locator("table tbody tr").first).to_contain_text("sure")
 
 

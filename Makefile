@@ -8,6 +8,7 @@ PORT ?= 8501
 ADDRESS ?= localhost
 TESTS ?= tests
 PROFILE ?= $(or $(ATLAS_PROFILE),open)
+OWN ?= $(ATLAS_OWN_MODELS)
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check
@@ -23,8 +24,8 @@ help: ## list the targets
 run: $(VENV)/app.stamp ## install what is missing and open the app (PORT=8501; ADDRESS=0.0.0.0 lets others in; PROFILE=classroom)
 	ATLAS_PROFILE=$(PROFILE) $(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
 
-run-hf: $(VENV)/hf.stamp ## the same with what models of Hugging Face need
-	ATLAS_PROFILE=$(PROFILE) $(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
+run-hf: $(VENV)/hf.stamp ## the same with models of others, on a list (OWN=models.toml; docs/own-models.md)
+	ATLAS_OWN_MODELS=$(OWN) ATLAS_PROFILE=$(PROFILE) $(PYTHON) -m streamlit run app/server.py --server.port $(PORT) --server.address $(ADDRESS)
 
 dev: $(VENV)/app.stamp ## the app for those who change it: reloads on save, shows tracebacks
 	$(PYTHON) -m streamlit run app/main.py --server.port $(PORT) --server.address $(ADDRESS) \

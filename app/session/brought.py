@@ -5,9 +5,9 @@ from app.session.listed_file import Listed, ModelList
 from app.session.rates import allowed
 from app.session.remark import Remark
 from app.session.shelf import Standing, shelf
+from app.text import text
 from model.adapters.hugging_face.models import AnyHuggingFace
 
-GB = 1e9
 SOON = 0.4  # seconds: a model that is there within them needs no progress
 
 
@@ -43,19 +43,29 @@ def bring(name: str, *, again: bool = False) -> bool:
 
 def own_facts(entry: Listed) -> list[tuple[str, dict[str, object]]]:
     """What is known of a model of the list, as keys of sentences with their values: more of one that is in memory."""
+    facts: list[tuple[str, dict[str, object]]] = []
     if entry.hub:
-        facts = [("own.from_hub_revision" if entry.revision else "own.from_hub", {"name": entry.hub, "revision": entry.revision})]
-    else:
-        facts = []
+        key = "own.from_hub_revision" if entry.revision else "own.from_hub"
+        facts.append((key, {"name": entry.hub, "revision": entry.revision}))
     if entry.found is None:
         return facts if entry.trouble else [*facts, ("own.unknown", {})]
-    family = f"own.kind_{entry.kind.replace('-', '_')}"
-    facts += [("own.architecture", {"architecture": entry.architecture}), (family, {})]
-    facts += [("own.parameters", {"count": f"{entry.found.parameters:,}"})]
+    facts += [
+        ("own.architecture", {"architecture": entry.architecture}),
+        (f"own.kind_{entry.kind.replace('-', '_')}", {}),
+        ("own.parameters", {"count": f"{entry.found.parameters:,}"}),
+    ]
     atlas = shelf.peek(entry.name)
     if atlas is None:
-        return [*facts, ("own.memory_needed", {"size": f"{entry.found.needed / GB:.2f}"})]
-    return [*facts, *_of_loaded(atlas), ("own.memory", {"size": f"{shelf.bytes_of(entry.name) / GB:.2f}"})]
+        return [*facts, ("own.memory_needed", {"size": _size(entry.found.needed)})]
+    return [*facts, *_of_loaded(atlas), ("own.memory", {"size": _size(shelf.bytes_of(entry.name))})]
+
+
+def _size(count: int) -> str:
+    """Bytes as a reader says them."""
+    for unit, of in (("gb", 1e9), ("mb", 1e6)):
+        if count >= of:
+            return text(f"own.bytes_{unit}", number=f"{count / of:.2f}")
+    return text("own.bytes_kb", number=f"{count / 1e3:.0f}")
 
 
 def _of_loaded(atlas: AnyHuggingFace) -> list[tuple[str, dict[str, object]]]:

@@ -19,6 +19,7 @@ NUMBERS = {"most": 2, "idle_minutes": 30}  # models in memory at once; minutes t
 LARGEST = 1_000  # of these numbers
 TEXTS = ("title", "name", "folder", "hub", "revision", "source_language", "target_language", "prefix")
 FIELDS = (*TEXTS, "languages", "pickles")
+TABLE = "[[model]]"
 ON_A_HUB = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 
 
@@ -125,12 +126,12 @@ def _languages_of(entry: Listed, folder: Path) -> tuple[str, ...]:
 
 def _same_fields(file: str, given: Mapping[str, Any], _: dict[str, int]) -> None:
     if unknown := sorted(set(given) - {"model", *NUMBERS}):
-        raise _WrongError("field", entry=file, field=", ".join(unknown), known=", ".join((*NUMBERS, "[[model]]")))
+        raise _WrongError("field", entry=file, field=", ".join(unknown), known=", ".join((*NUMBERS, TABLE)))
 
 
 def _entries(file: str, given: Mapping[str, Any], _: dict[str, int]) -> None:
     if not given.get("model") or not isinstance(given["model"], list):
-        raise _WrongError("no_entries", file=file)
+        raise _WrongError("no_entries", file=file, table=TABLE)
 
 
 def _numbers(_: str, given: Mapping[str, Any], numbers: dict[str, int]) -> None:
@@ -143,9 +144,9 @@ def _numbers(_: str, given: Mapping[str, Any], numbers: dict[str, int]) -> None:
 def _entry(given: object, number: int, beside: Path) -> Listed:
     """An entry with every field checked; a folder that is no whole path is looked for `beside` the list."""
     if not isinstance(given, dict):
-        raise _WrongError("no_table", number=number)
+        raise _WrongError("no_table", number=number, table=TABLE)
     title = given.get("title")
-    called = title if isinstance(title, str) and title.strip() else f"[[model]] {number}"
+    called = title if isinstance(title, str) and title.strip() else f"{TABLE} {number}"
     if unknown := sorted(set(given) - set(FIELDS)):
         raise _WrongError("field", entry=called, field=", ".join(unknown), known=", ".join(FIELDS))
     for field in TEXTS:

@@ -1,15 +1,18 @@
 """Your own model: models of others that the operator lists, brought into memory and opened on the other pages."""
 
+from importlib import import_module
+from importlib.util import find_spec
+
 import streamlit as st
 
 from app import session
-from app.views import html, own_list
+from app.views import html, own_fits, own_list
 from app.views.anatomy import Anatomy, Section, show
 from model import save_html
 from model.adapters import hugging_face
 
-LIST = """most = 2            # models in memory at once
-idle_minutes = 30   # one that nobody uses for so long is put away
+LIST = """most = 2
+idle_minutes = 30
 
 [[model]]
 title = "OPUS-MT, English to German"
@@ -20,24 +23,29 @@ START = "make run-hf OWN=models.toml"
 PYTHON = """import model
 from model.adapters import hugging_face
 
-atlas = hugging_face.load("opus-mt-en-de")
+atlas = hugging_face.load("/srv/models/opus-mt-en-de")
 model.save_html(atlas.trace("The red car is here."), "attention.html")
 """
 
 
 def described() -> Anatomy:
-    """The page; it is about no sentence."""
+    """The page, which is about no sentence."""
     return Anatomy(
         "own",
         stage,
-        sections=(Section("own.how_title", how), Section("own.python_title", python)),
+        sections=(
+            *matrices(),
+            Section("own.how_title", how),
+            Section("own.fits_title", own_fits.table),
+            Section("own.python_title", python),
+        ),
         pictured=False,
         code=(hugging_face.inspect, hugging_face.load, save_html),
     )
 
 
 def stage() -> None:
-    """The list, or why there is none."""
+    """The list and what is wrong with it, or that there is none."""
     found = session.own_list()
     if found.given and not session.can_bring():
         html.notice("error", "own.not_installed")
@@ -45,15 +53,23 @@ def stage() -> None:
         html.prose("own.problems", count=len(found.problems))
         html.bullets([html.sentence(problem.key, **problem.values) for problem in found.problems])
     if found.models:
-        own_list.show()
+        html.heading("own.list_title")
+        own_list.show(found)
     else:
         html.notice("info", "own.none")
 
 
+def matrices() -> tuple[Section, ...]:
+    """Attention that others computed, from a file."""
+    if find_spec("app.views.own_matrices") is None:
+        return ()
+    return (Section("own_matrices.title", import_module("app.views.own_matrices").show),)
+
+
 def how() -> None:
     """What whoever runs the server writes, and types."""
-    html.prose("own.how")
-    html.prose("own.how_first")
+    for key in ("own.how", "own.how_first"):
+        html.prose(key)
     st.code(LIST, language="toml")
     html.prose("own.how_then")
     st.code(START, language="bash")
@@ -61,6 +77,7 @@ def how() -> None:
 
 
 def python() -> None:
+    """The line for notebooks and scripts."""
     html.prose("own.python_idea")
     st.code(PYTHON, language="python")
 

@@ -52,7 +52,7 @@ def show(entry: session.Listed) -> None:
     st.progress(at / len(steps), text=text(f"own.step_{steps[at]}"))
     st.html(
         '<ol class="atlas-list steps">'
-        + "".join(f'<li{_mark(number, at)}>{html.sentence(f"own.step_{step}")}</li>' for number, step in enumerate(steps))
+        + "".join(f"<li{_mark(number, at)}>{html.sentence(f'own.step_{step}')}</li>" for number, step in enumerate(steps))
         + "</ol>"
     )
 

@@ -60,11 +60,11 @@ AFTER = 3.0  # seconds in which the first visitor has their page before the rest
 
 
 def warm_up() -> None:
-    """Import what is heavy and load every model; then keep all that out of garbage collection.
+    """Import what is heavy and load the first model; then keep all that out of garbage collection.
 
     Frozen objects are not looked at again, and what the caches hold later is looked at now and then instead of after every run
-    of a page: that keeps thirty visitors quick (docs/decisions). The models are loaded by the pages' own loader, so that the
-    first visitor gets them.
+    of a page: that keeps thirty visitors quick (docs/decisions). The model is loaded by the pages' own loader, so that the
+    first visitor gets it.
     """
     gc.disable()  # to collect while modules grow would make the start longer, and find nothing
     try:
@@ -77,7 +77,7 @@ def warm_up() -> None:
 
 
 def finish() -> None:
-    """What a second visitor finds ready: a translation with every model, and the modules of all pages."""
+    """What a second visitor finds ready: every model, a translation with each, and the modules of all pages."""
     from app import session, views
     from app.views import anatomy
 
@@ -85,6 +85,8 @@ def finish() -> None:
     for module in pkgutil.iter_modules(views.__path__):
         if module.name not in anatomy.ORDER:  # pages are scripts, run by Streamlit
             importlib.import_module(f"{views.__name__}.{module.name}")
+    gc.collect()
+    gc.freeze()
 
 
 COLLECT = 15.0  # seconds; a collection takes some 0.1 s when the caches are full, and everybody waits for it

@@ -64,7 +64,7 @@ def save(
 
 def load(folder: Path, device: torch.device | str = "cpu") -> tuple[EncoderDecoder | DecoderOnly, Tokenizers]:
     """The model in eval mode, in float32, and its tokenizers."""
-    config = _read(folder / CONFIG, lambda path: ModelConfig.from_dict(json.loads(path.read_text(encoding="utf-8"))))
+    config = load_config(folder)
     state = _read(folder / WEIGHTS, load_file)
     with torch.device(device), NothingDrawn():
         model = build(config)
@@ -94,6 +94,11 @@ def load_tokenizers(folder: Path) -> Tokenizers:
         shared = _read(folder / SHARED, Tokenizer.load)
         return Tokenizers(shared, shared)
     return Tokenizers(_read(folder / SOURCE, Tokenizer.load), _read(folder / TARGET, Tokenizer.load))
+
+
+def load_config(folder: Path) -> ModelConfig:
+    """What the model is made of, without its weights."""
+    return _read(folder / CONFIG, lambda path: ModelConfig.from_dict(json.loads(path.read_text(encoding="utf-8"))))
 
 
 def load_card(folder: Path) -> dict[str, Any]:

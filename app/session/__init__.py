@@ -22,7 +22,7 @@ from app.session.limits import (
 )
 from app.session.listed import find, listed
 from app.session.listed_file import Listed, ModelList
-from app.session.loading import arriving, damage, folder_of, languages, load, loaded, models, writer, writes_on
+from app.session.loading import arriving, config_of, damage, folder_of, languages, load, loaded, models, writer, writes_on
 from app.session.origin import version, weights_digest
 from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, last_place, layers_of, look_at, move, place
 from app.session.presenting import LAST, leave_presenting, present, presented, presenting, slide
@@ -162,6 +162,7 @@ __all__ = [
     "choose",
     "comes_later",
     "corpus_counts",
+    "config_of",
     "correct_reading",
     "count_flags",
     "current",

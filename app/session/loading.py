@@ -23,6 +23,7 @@ from app.text import text
 from model import checkpoint
 from model.analysis.what_if import alter
 from model.checkpoint import CheckpointError
+from model.config import ModelConfig
 from model.practice.order import ALTERED
 from model.tokenizer import Token
 from model.translator import Atlas, Opened, Reader, Translator
@@ -117,6 +118,23 @@ def _card(name: str) -> dict[str, Any]:
     return found.card
 
 
+def config_of(name: str) -> ModelConfig | None:
+    """What a model is made of, without loading it: None of one that is known to be damaged, or whose file says nothing.
+
+    Of a model of the operator's list, once it is in memory.
+    """
+    if listed.find(name):
+        found = shelf.peek(name)
+        return found.config if found else None
+    files = _files(name)
+    if files.config is None and not files.damage:
+        try:
+            files.config = checkpoint.load_config(folder_of(name))
+        except CheckpointError as error:
+            files.damage = without_folder(str(error))
+    return None if files.damage else files.config
+
+
 def writer(name: str) -> Atlas:
     """The model of this name, of which is known that it writes."""
     atlas = load(name)
@@ -185,6 +203,7 @@ class _Files:
 
     state: tuple[tuple[str, int, int], ...]
     card: dict[str, Any] | None = None
+    config: ModelConfig | None = None
     damage: str | None = None
     looked: float = 0.0  # when the state was last compared with that of the files
 

@@ -8,23 +8,23 @@ from app import text as texts
 from app.session import apart
 from app.session.computed import trace
 from app.session.findings import stories, told
-from app.session.loading import loaded, models
+from app.session.loading import default_model, loaded, models
 from app.session.selection import Selection
 from app.session.sentences import first_example
 from app.session.unsure import doubts
 
 
 def warm_up() -> None:
-    """Before the first visitor: load every model.
+    """Before the first visitor: load the model that most of them meet.
 
     A damaged model does not stop the server; its page says what is wrong with it.
     """
     torch.set_num_threads(1)  # many visitors share the processors: one thread each is the fastest for all
-    loaded(models())
+    loaded([default_model(texts.DEFAULT_LANGUAGE, "")])
 
 
 def warm_up_further() -> None:
-    """Once the first visitor may come: translate with every model the sentence that it is opened with, measure the stories.
+    """Once the first visitor may come: load the other models, let each translate its first sentence, measure the stories.
 
     And import what PyTorch imports at the first optimizer: else some seconds in which everybody waits for whoever first opens
     a part that trains a little.

@@ -72,17 +72,7 @@ def _model(selection: session.Selection) -> None:
     names = session.models()
     if not names:
         return
-    atlases = session.loaded(names)
-
-    labels = {name: text("sidebar.model_listed" if session.arriving(name) else "sidebar.model_damaged", name=name) for name in names}
-    for name, atlas in atlases.items():
-        encoder, decoder = atlas.config.encoder_layers, atlas.config.decoder_layers
-        heads = atlas.config.num_heads
-        if session.writes_on(name):
-            labels[name] = text("sidebar.model_option_one", name=name, decoder=decoder, heads=heads)
-        else:
-            labels[name] = text("sidebar.model_option", name=name, encoder=encoder, decoder=decoder, heads=heads)
-
+    labels = {name: _option(name) for name in names}
     linked.show("model", selection.model)
     st.selectbox(
         text("sidebar.model"),
@@ -92,8 +82,18 @@ def _model(selection: session.Selection) -> None:
         on_change=linked.fresh("model", lambda: session.select(model=st.session_state["model"])),
         label_visibility="collapsed",
     )
-    if selection.model in atlases:
-        _card(atlases[selection.model])
+    if atlas := session.loaded([selection.model]).get(selection.model):
+        _card(atlas)
+
+
+def _option(name: str) -> str:
+    """A model with its layers and heads, as far as they are known."""
+    if (config := session.config_of(name)) is None:
+        return text("sidebar.model_listed" if session.arriving(name) else "sidebar.model_damaged", name=name)
+    encoder, decoder, heads = config.encoder_layers, config.decoder_layers, config.num_heads
+    if session.writes_on(name):
+        return text("sidebar.model_option_one", name=name, decoder=decoder, heads=heads)
+    return text("sidebar.model_option", name=name, encoder=encoder, decoder=decoder, heads=heads)
 
 
 def _card(atlas: Opened) -> None:

@@ -4,15 +4,16 @@ The sentences stand in assets/text/<language>.toml and, a file for each page, as
 `[heads] title = "Heads"` is `text("heads.title")`. The glossary stands in assets/text/glossary.toml, both languages side by
 side. The language is a context variable: session.begin_run() sets it first in every page and every fragment, since each of
 their runs is a thread of its own. So is the family of the model that the page shows: a sentence that would be wrong of a
-language model stands in language_model.toml once more, `[language_model.heads] title = ...`, in place of `heads.title`.
+language model stands in language_model.toml once more, `[language_model.heads] title = ...`, in place of `heads.title`; in the
+same way foreign.toml speaks of models that others made, which call the tokens that are no text by names of their own.
 """
 
 import string
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,14 @@ DEFAULT_LANGUAGE = "en"
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "text"
 
 INSTEAD = "language_model"  # where the sentences stand that replace others when the model writes on
+REPLACING = (INSTEAD, "foreign", "foreign_writer", "foreign_reader")  # all such places; a later one replaces an earlier one
+OWN_TOKENS = ("<s>", "</s>", "<unk>", "<pad>")  # the names of our models for the tokens that are no text
+
+Replaced = tuple[str, ...]
+Renamed = tuple[tuple[str, str], ...]
 
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
-_writes_on: ContextVar[bool] = ContextVar("writes_on", default=False)
+_of_model: ContextVar[tuple[Replaced, Renamed]] = ContextVar("of_model", default=((), ()))
 
 
 class MissingTextError(KeyError):
@@ -54,12 +60,16 @@ class Term:
         return self.sentences[language()]
 
 
-def use(name: str, *, writes_on: bool = False) -> None:
-    """Speak this language until the end of the run, of a model that translates or of one that writes on."""
+def use(name: str, *, writes_on: bool = False, replaced: Sequence[str] = (), tokens: Mapping[str, str] | None = None) -> None:
+    """Speak this language until the end of the run, of a model that translates or of one that writes on.
+
+    `replaced`: those of `REPLACING` that hold sentences about this model. `tokens`: what it calls those of `OWN_TOKENS`.
+    """
     if name not in LANGUAGES:
         raise ValueError(f"language {name!r} is not known; choose one of {', '.join(LANGUAGES)}")
     _language.set(name)
-    _writes_on.set(writes_on)
+    sections = tuple(section for section in REPLACING if section in replaced or (writes_on and section == INSTEAD))
+    _of_model.set((sections, tuple(sorted((tokens or {}).items()))))
 
 
 def language() -> str:
@@ -115,28 +125,40 @@ def numbered(prefix: str) -> list[str]:
 
 def section(prefix: str) -> dict[str, str]:
     """All sentences whose key begins with `prefix.`, by the rest of the key: the labels that a component is given."""
-    return dict(_section(language(), _writes_on.get(), f"{prefix}."))
+    return dict(_section(language(), _of_model.get(), f"{prefix}."))
 
 
-@cache
-def _section(name: str, writes_on: bool, start: str) -> Mapping[str, str]:
-    return {key.removeprefix(start): value for key, value in _of_family(name, writes_on).items() if key.startswith(start)}
+@lru_cache(maxsize=1024)
+def _section(name: str, of_model: tuple[Replaced, Renamed], start: str) -> Mapping[str, str]:
+    return {key.removeprefix(start): value for key, value in _about(name, *of_model).items() if key.startswith(start)}
 
 
 def spoken() -> Mapping[str, str]:
     """All sentences of this run's language, as they are said of this run's family of models."""
-    return _of_family(language(), _writes_on.get())
+    return _about(language(), *_of_model.get())
 
 
-@cache
-def _of_family(name: str, writes_on: bool) -> Mapping[str, str]:
+@lru_cache(maxsize=64)
+def _about(name: str, replaced: Replaced, tokens: Renamed) -> Mapping[str, str]:
     """Of a numbered list (`heads.try.1`, `heads.try.2`) either all are replaced or none."""
-    found = sentences(name)
-    if not writes_on:
-        return found
-    instead = {key.removeprefix(f"{INSTEAD}."): value for key, value in found.items() if key.startswith(f"{INSTEAD}.")}
-    lists = {_list_of(key) for key in instead} - {""}
-    return {key: value for key, value in found.items() if _list_of(key) not in lists} | instead
+    every = sentences(name)
+    found = every
+    for section in replaced:
+        instead = {key.removeprefix(f"{section}."): value for key, value in every.items() if key.startswith(f"{section}.")}
+        lists = {_list_of(key) for key in instead} - {""}
+        found = {key: value for key, value in found.items() if _list_of(key) not in lists} | instead
+    return {key: _renamed(value, tokens) for key, value in found.items()} if tokens else found
+
+
+def _renamed(sentence: str, tokens: Renamed) -> str:
+    """The sentence with the tokens that it names called as the model calls them; their names are no markup and no placeholder."""
+    for ours, theirs in tokens:
+        if ours in sentence:
+            plain = theirs.replace("`", "").replace("{", "{{").replace("}", "}}")
+            sentence = (
+                sentence.replace(f"`{ours}`", f"`{plain}`").replace(f"`{ours} ", f"`{plain} ").replace(f" {ours}`", f" {plain}`")
+            )
+    return sentence
 
 
 def _list_of(key: str) -> str:

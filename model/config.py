@@ -106,6 +106,11 @@ class ModelConfig:
         """How many heads of keys and values it has: one for each head of queries."""
         return self.heads_of(attention)
 
+    @property
+    def pads_left(self) -> bool:
+        """Whether padding before a text changes nothing: positions are counted from its first real token."""
+        return True
+
     def to_dict(self) -> dict[str, Any]:
         """All settings by name, ready for JSON."""
         return asdict(self)

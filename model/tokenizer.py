@@ -24,7 +24,7 @@ class Token:
     """One piece of a sentence.
 
     `text` is what was typed (for special tokens their name), `span` its place in the text as typed, counted in
-    characters; special tokens have an empty span. `unknown`: the vocabulary has no id for it.
+    characters; special tokens have an empty span. `unknown`: the vocabulary has no id for it, and calls it `unknown_name`.
     """
 
     text: str
@@ -32,12 +32,13 @@ class Token:
     span: tuple[int, int]
     special: bool = False
     unknown: bool = False
+    unknown_name: str = SPECIALS[UNKNOWN]
 
     @property
     def label(self) -> str:
         """A printable form, never empty: invisible characters by number, unknown pieces marked."""
         shown = printable(self.text)
-        return f"{SPECIALS[UNKNOWN]} {shown}" if self.unknown and self.text != SPECIALS[UNKNOWN] else shown
+        return f"{self.unknown_name} {shown}" if self.unknown and self.text != self.unknown_name else shown
 
 
 def printable(text: str) -> str:

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from torch import Tensor
+
 from model.trace import Trace
 
 MOST_TERMS = 8  # of a sum that are printed; the rest becomes dots, but is counted
@@ -89,8 +91,34 @@ def attention(*, turned: bool) -> str:
     return written + (r", \qquad q'_p = R_p\, q_p, \quad k'_p = R_p\, k_p" if turned else "")
 
 
+def law_of_scores(trace: Trace, attention: str, head: str = "") -> str:
+    """What a score s_{r,j} is in this attention: as recorded, with another factor than 1 / sqrt(d_k), or a bias of positions.
+
+    `head` stands above queries and keys, where it has to be said whose they are.
+    """
+    prime = "" if head else "'" if f"{attention}.query_rotated" in trace else ""
+    product = rf"q{prime}{head}_r \cdot k{prime}{head}_j"
+    factor = _factor(trace, attention)
+    scaled = rf"\frac{{{product}}}{{\sqrt{{d_k}}}}" if factor is None else product if factor == 1 else rf"c\, {product}"
+    return scaled if _bias(trace, attention) is None else f"{scaled} + b{head}_{{r,j}}"
+
+
+def _bias(trace: Trace, attention: str) -> Tensor | None:
+    """What is added to the scores for the distance of two tokens, (head, query, key); None where nothing is."""
+    path = f"{attention}.position_bias"
+    return trace[path].tensor[0] if path in trace and bool(trace[path].tensor.any()) else None
+
+
+def _factor(trace: Trace, attention: str) -> float | None:
+    """By what scores are multiplied; None where it is 1 / sqrt(d_k)."""
+    if f"{attention}.scale" not in trace:
+        return None
+    factor = float(trace[f"{attention}.scale"].tensor)
+    return None if math.isclose(factor, trace[f"{attention}.query"].size("head_dim") ** -0.5, rel_tol=1e-6) else factor
+
+
 def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int) -> str:
-    """One score: the dot product of a query and a key, divided by the root of the head's width.
+    """One score: the dot product of a query and a key, divided by the root of the head's width, or as `law_of_scores` says.
 
     Where both were turned by their positions they have a prime.
     """
@@ -100,6 +128,15 @@ def scaled_score(trace: Trace, attention: str, head: int, row: int, column: int)
     products = [float(product) for product in query * key]
     width = len(products)
     dot = sum(products)
+    factor, bias = _factor(trace, attention), _bias(trace, attention)
+    if factor is not None or bias is not None:
+        added = 0.0 if bias is None else float(bias[head, row, column])
+        by = width**-0.5 if factor is None else factor
+        terms = number(dot, 4) + ("" if by == 1 else rf" \cdot {number(by, 4)}")
+        plus = "" if bias is None else f" {'-' if added < 0 else '+'} {number(abs(added), 4)}"
+        law = law_of_scores(trace, attention).replace("_r", f"_{{{row}}}").replace("_j", f"_{{{column}}}")
+        law = law.replace("b_{r,j}", f"b_{{{row},{column}}}")
+        return rf"s_{{{row},{column}}} = {law} = {terms}{plus} = {number(dot * by + added, 3)}"
     return (
         rf"s_{{{row},{column}}} = \frac{{q{prime}_{{{row}}} \cdot k{prime}_{{{column}}}}}{{\sqrt{{{width}}}}}"
         rf" = \frac{{{number(dot, 4)}}}{{{number(math.sqrt(width), 4)}}} = {number(dot / math.sqrt(width), 3)}"
@@ -127,6 +164,20 @@ def aligned(*equations: str) -> str:
     """Equations below one another, their first equals signs in line."""
     lines = r" \\ ".join(equation.replace("=", "&=", 1) for equation in equations)
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
+
+
+def one_of_heads(*, grouped: bool, biased: bool) -> str:
+    """What one head is; `grouped`: keys and values are those of group g(i); `biased`: a number for each distance is added."""
+    shared = "{g(i)}" if grouped else "i"
+    product = rf"Q W_i^Q (K W_{shared}^K)^\top"
+    scores = rf"{product} + B_i" if biased else rf"\frac{{{product}}}{{\sqrt{{d_k}}}}"
+    return rf"\mathrm{{head}}_i = \mathrm{{softmax}}\!\left({scores}\right) V W_{shared}^V"
+
+
+def heads_side_by_side(num_heads: int, head_dim: int, d_model: int) -> str:
+    """Heads whose widths need not add up to that of the model."""
+    whole = num_heads * head_dim
+    return rf"h \cdot d_k = {num_heads} \cdot {head_dim} = {whole}, \qquad W^O \in \mathbb{{R}}^{{{whole} \times {d_model}}}"
 
 
 def head_widths(d_model: int, num_heads: int) -> str:

@@ -32,6 +32,7 @@ from app.session.remark import Remark
 from app.session.selection import BEAMS, Selection, begin_run, comes_later, current, long_link, select
 from app.session.sentences import Example, example_pairs, examples, first_example
 from app.session.shelf import Standing
+from app.session.speaking import is_foreign, speak
 from app.session.start import warm_up, warm_up_further
 from app.session.studio import (
     begin_study,
@@ -184,6 +185,7 @@ __all__ = [
     "head_off",
     "head_scores",
     "in_fragment",
+    "is_foreign",
     "languages",
     "last_place",
     "layers_of",
@@ -231,6 +233,7 @@ __all__ = [
     "shape_of",
     "sides",
     "slide",
+    "speak",
     "split_punctuation",
     "standing",
     "start_alignment",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from app.session.places import attentions, layers_of
 from model.translator import LanguageModel, Opened
 
 
@@ -11,6 +12,8 @@ def card_facts(atlas: Opened, language: str) -> list[tuple[str, dict[str, object
     What a card says in words it says in English, and in `language` where it has that too.
     """
     card, config = atlas.card, atlas.config
+    if not atlas.ours:
+        return _of_others(atlas)
     facts: list[tuple[str, dict[str, object]]] = [
         ("card.size", {"count": f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}"}),
         ("card.shape", {"d_model": config.d_model, "d_ff": config.d_ff, "positions": config.positions, "norm": config.norm}),
@@ -39,6 +42,18 @@ def card_facts(atlas: Opened, language: str) -> list[tuple[str, dict[str, object
         for entry in card.get("guided", ())
     ]
     return facts
+
+
+def _of_others(atlas: Opened) -> list[tuple[str, dict[str, object]]]:
+    """What a model shows of itself whose makers are not asked."""
+    config, last = atlas.config, attentions(atlas)[-1]
+    count = f"{sum(parameter.numel() for parameter in atlas.model.parameters()):,}"
+    shape = {"d_model": config.d_model, "d_ff": config.d_ff, "width": config.head_dim}
+    numbers = {"layers": layers_of(atlas, last), "heads": config.heads_of(last)}
+    return [
+        ("card.foreign_size", {"count": count, "architecture": atlas.card.get("architecture", "")}),
+        ("card.foreign_shape", {**shape, **numbers}),
+    ]
 
 
 def _said(entry: Mapping[str, str], name: str, language: str) -> str:

@@ -21,6 +21,7 @@ from app.session.loading import arriving, default_model, known_words, languages,
 from app.session.rates import in_fragment, waiting
 from app.session.remark import Remark
 from app.session.sentences import examples, first_example
+from app.session.speaking import speak
 
 MAX_IN_LINK = 4_000  # characters of a sentence that still stands in the URL; what can be shown is far shorter
 BEAMS = (1, 4)
@@ -72,7 +73,7 @@ def begin_run() -> Selection:
         selection = _from_url(url, selection)
     elif selection.model not in models():  # one of the visitor's own, whose folder went while they were away
         selection = _from_url(selection.parameters(), selection)
-    texts.use(selection.language, writes_on=writes_on(selection.model))
+    speak(selection.language, selection.model)
     st.session_state[_SELECTION] = selection
     _write_url(selection)
     if in_fragment() and (waiting() or comes_later(st.session_state.get(_SHOWS_MODEL, False))):

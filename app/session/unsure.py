@@ -21,7 +21,8 @@ def doubts(selection: Selection) -> list[Remark]:
     again = doubt.repeated(own.produced)
     if again and not doubt.repeated(own.source):
         found.append(Remark("doubt.repeats", {"piece": again[0], "count": again[1]}))
-    if isinstance(atlas, LanguageModel):  # many continuations are right: to be unsure of the next word is no mistake
+    # Many continuations are right: to be unsure of the next word is no mistake. How sure others are as a rule is not known.
+    if isinstance(atlas, LanguageModel) or not atlas.ours:
         return found
     usual = usual_of(selection.model)
     limit, nats = doubt.FACTOR * usual, doubt.nats(own.log_probabilities)

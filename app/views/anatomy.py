@@ -10,7 +10,7 @@ A page describes itself with an `Anatomy` and calls `show`. Its sentences are fo
 import inspect
 import textwrap
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -18,7 +18,8 @@ import streamlit as st
 
 from app import session
 from app.text import numbered, text
-from app.views import examples, html, parts, presenter, share, take_away
+from app.views import examples, html, needs, parts, presenter, share, take_away
+from app.views.needs import Need
 from app.views.presenter import Slide
 from model.trace import Trace
 from model.translator import Opened
@@ -78,10 +79,11 @@ class Export:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page below its stage, in a card of its own: the key of its heading, and what draws it."""
+    """A part of a page below its stage, in a card of its own: its heading's key, what draws it, what it asks of the model."""
 
     title: str
     content: Block
+    needs: Sequence[Need] = ()
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,11 @@ class Anatomy:
     formulas: Sequence[Formula] = ()
     shapes: Sequence[Shape] = ()
     what_if: Block | None = None
+    what_if_needs: Sequence[Need] = ()
     code: Sequence[Callable[..., Any] | type] = ()
     numbers: Export | None = None  # of a page without an NPZ button, for its pack
     pictured: bool = True  # whether there is anything to take away
+    tries: bool = True  # whether there is anything to try
     still: Collection[str] = ()  # titles of parts that nothing changes which is chosen outside of them
 
 
@@ -107,24 +111,41 @@ def open_page(
     described: Callable[[session.Selection, Any, Trace], Anatomy],
     refused: Callable[[session.Selection, session.Remark], None] | None = None,
     without: Callable[[session.Selection, Any], Anatomy] | None = None,
+    needed: Sequence[Need] = (),
 ) -> None:
     """What every page does: the chosen model and the trace of the visitor's sentences, described and drawn.
 
     A model that cannot be loaded and a text that cannot be shown are told in the page's own frame; `refused` draws the latter,
-    and of a page that needs no text `without` describes it. `described` takes models of either family.
+    and of a page that needs no text `without` describes it. `described` takes models of either family. Of a model that has not
+    what is `needed` the page says why it shows nothing.
     """
     selection = session.begin_run()
     atlas = model_of(selection, name)
     if atlas is None:
         return
+    if need := needs.missing(atlas, needed):
+        show(Anatomy(name, partial(needs.instead_of_page, atlas, need), pictured=False, tries=False))
+        return
     if refusal := session.refused(atlas, selection.text, selection.target):
         if without:
-            show(without(selection, atlas), lambda: without(session.current(), atlas))
+            show(_fitted(without(selection, atlas), atlas), lambda: _fitted(without(session.current(), atlas), atlas))
             return
         show(Anatomy(name, lambda: (refused or refuse)(selection, refusal), pictured=False))
         return
     trace = session.trace(selection.model, selection.text, selection.target, selection.beam)
-    show(described(selection, atlas, trace), lambda: described(session.current(), atlas, trace))
+    show(_fitted(described(selection, atlas, trace), atlas), lambda: _fitted(described(session.current(), atlas, trace), atlas))
+
+
+def _fitted(page: Anatomy, atlas: Opened) -> Anatomy:
+    """The page with a sentence in place of each part that asks for something which the model has not."""
+
+    def instead(asked: Sequence[Need], content: Block) -> Block:
+        need = needs.missing(atlas, asked)
+        return partial(needs.instead_of_part, atlas, need) if need else content
+
+    sections = [replace(section, content=instead(section.needs, section.content)) for section in page.sections]
+    what_if = page.what_if and instead(page.what_if_needs, page.what_if)
+    return replace(page, sections=sections, what_if=what_if, code=needs.code_of(atlas, page.code))
 
 
 def show(page: Anatomy, again: Callable[[], Anatomy] | None = None) -> None:
@@ -146,7 +167,7 @@ def show(page: Anatomy, again: Callable[[], Anatomy] | None = None) -> None:
             part.draw()
     if page.code:
         _section("page.code", lambda: _code(page.code))
-    if tries := numbered(f"{page.name}.try"):
+    if tries := _tries(page):
         _section("page.try", lambda: html.bullets([html.sentence(key) for key in tries]))
     _terms(page.name)
     after = ORDER[(ORDER.index(page.name) + 1) % len(ORDER)]
@@ -191,7 +212,10 @@ def model_of(selection: session.Selection, name: str) -> Opened | None:
     """The chosen model. If it cannot be loaded, the page `name` says which file is to blame and what to do, and is done."""
     damage = session.damage(selection.model)
     if not damage:
-        return session.load(selection.model)
+        atlas = session.load(selection.model)
+        if not atlas.ours:  # only now its own names of tokens are known
+            session.speak(selection.language, selection.model)
+        return atlas
 
     def say() -> None:
         if session.models():
@@ -252,7 +276,7 @@ def _present(page: Anatomy) -> None:
         slides.append(Slide("shapes", "page.shapes", lambda: _shapes(page.shapes), _anchor("page.shapes")))
     if page.what_if:
         slides.append(Slide("what_if", "page.what_if", page.what_if, _anchor("page.what_if")))
-    for key in numbered(f"{page.name}.try"):
+    for key in _tries(page):
         slides.append(Slide("try", "page.try", partial(html.prose, key), _anchor("page.try")))
     at = ORDER.index(page.name)
     presenter.show(page.name, slides, previous=ORDER[at - 1], next=ORDER[(at + 1) % len(ORDER)])
@@ -271,11 +295,15 @@ def _contents(page: Anatomy) -> None:
         "page.shapes": page.shapes,
         "page.what_if": page.what_if,
         "page.code": page.code,
-        "page.try": numbered(f"{page.name}.try"),
+        "page.try": _tries(page),
     }
     titles = [section.title for section in page.sections] + [title for title, there in common.items() if there]
     if len(titles) > 2:
         html.contents("page.contents", {_anchor(title): title for title in titles})
+
+
+def _tries(page: Anatomy) -> list[str]:
+    return numbered(f"{page.name}.try") if page.tries else []
 
 
 def _anchor(title: str) -> str:

@@ -259,4 +259,4 @@ def untrained(selection: session.Selection, name: str) -> None:
     )
 
 
-open_page("architecture", described)
+open_page("architecture", described, needed=("modules",))

@@ -151,4 +151,4 @@ def equations(trace: Trace, steps: HeadSteps, cell: tuple[int, int]) -> list[For
     ]
 
 
-open_page("attention", described)
+open_page("attention", described, needed=("modules",))

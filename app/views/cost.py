@@ -244,4 +244,4 @@ def archive(found: Counted) -> bytes:
     )
 
 
-open_page("cost", described, without=lambda selection, atlas: described(selection, atlas, None))
+open_page("cost", described, without=lambda selection, atlas: described(selection, atlas, None), needed=("counts",))

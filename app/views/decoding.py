@@ -32,7 +32,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
             Section("decoding.forcing_title", lambda: decoding_forcing.draw(selection, atlas)),
             Section("decoding.cache_title", lambda: decoding_cache.draw(selection, atlas, found)),
             Section("decoding.penalty_title", lambda: decoding_penalty.draw(selection, atlas, found)),
-            Section("decoding.lens_title", lambda: decoding_lens.draw(selection, atlas, trace, found)),
+            Section("decoding.lens_title", lambda: decoding_lens.draw(selection, atlas, trace, found), ("modules",)),
         ),
         formulas=equations(selection, atlas, found),
         shapes=sizes(selection, atlas, found),
@@ -120,6 +120,7 @@ def sizes(selection: session.Selection, atlas: Atlas, found: Asked) -> list[Shap
     ours, base = atlas.config, paper_base()
     writing = decoding_stage.written(selection, found)
     alone, source, steps = isinstance(atlas, LanguageModel), len(writing.keys), len(writing.moments)
+    heads, keys = ours.heads_of("decoder.self_attention"), ours.key_heads_of("decoder.self_attention")
     read = source + steps - 1 if alone else steps
     vocab = (1, ours.target_vocab_size), (1, 37_000)
     shapes = [
@@ -128,18 +129,18 @@ def sizes(selection: session.Selection, atlas: Atlas, found: Asked) -> list[Shap
         Shape("decoding.shape_logits", "[1, V]", *vocab),
         Shape(
             "decoding.shape_keys", "[1, h, t, d_k]",
-            (1, ours.num_heads, read, ours.head_dim), (1, base.num_heads, read, base.head_dim),
+            (1, keys, read, ours.head_dim), (1, base.num_heads, read, base.head_dim),
         ),
-        Shape("decoding.shape_scores", "[1, h, 1, t]", (1, ours.num_heads, 1, read), (1, base.num_heads, 1, read)),
+        Shape("decoding.shape_scores", "[1, h, 1, t]", (1, heads, 1, read), (1, base.num_heads, 1, read)),
     ]  # fmt: skip
     if not alone:
         shapes.append(
             Shape(
                 "decoding.shape_memory", "[1, h, L_s, d_k]",
-                (1, ours.num_heads, source, ours.head_dim), (1, base.num_heads, source, base.head_dim),
+                (1, keys, source, ours.head_dim), (1, base.num_heads, source, base.head_dim),
             )
         )  # fmt: skip
     return shapes
 
 
-open_page("decoding", described)
+open_page("decoding", described, needed=("writing",))

@@ -109,7 +109,7 @@ def _head(atlas: Atlas) -> picture.Head:
 
 def _choose_head(atlas: Atlas, shown: picture.Head) -> None:
     """Another head of the last attention; the place is that of all pages, in the URL."""
-    layers, heads = range(atlas.config.decoder_layers), range(atlas.config.num_heads)
+    layers, heads = range(atlas.config.decoder_layers), range(atlas.config.heads_of(shown.attention))
     options = [picture.Head(layer, head, shown.attention) for layer in layers for head in heads]
     if shown not in options:  # the mean of a layer, until a head is chosen
         options.insert(0, shown)

@@ -45,6 +45,8 @@ def draw(selection: session.Selection, atlas: Atlas, found: Asked) -> None:
     else:
         draw_steps(selection, atlas, found)
     html.prose("decoding.head_note", kind="quiet")
+    if not atlas.ours:
+        html.prose("decoding.rules_of_others", kind="quiet", name=html.Ours(atlas.name))
 
 
 def looks(atlas: Atlas, found: Asked) -> str:
@@ -79,8 +81,8 @@ def draw_steps(selection: session.Selection, atlas: Atlas, found: Asked) -> None
     plan = found.plan
     settings = decoding_steps.Settings(
         plan.kind, plan.sampling.temperature, plan.sampling.top_k, plan.sampling.top_p, plan.seed, before or 1,
-        atlas.config.num_heads, atlas.config.target_vocab_size, "target" if alone else "source", looks(atlas, found),
-        found.eye.path(atlas),
+        atlas.config.heads_of(found.head.attention), atlas.config.target_vocab_size, "target" if alone else "source",
+        looks(atlas, found), found.eye.path(atlas),
     )  # fmt: skip
     message = decoding_steps.pack(
         moments, [token.label for token in writing.keys], settings, text=section(STEPS), caption=caption(selection, writing.text)

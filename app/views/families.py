@@ -211,4 +211,4 @@ def sizes(found: Pair) -> list[Shape]:
     ]
 
 
-open_page("families", described)
+open_page("families", described, needed=("pair",))

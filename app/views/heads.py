@@ -1,5 +1,7 @@
 """Heads: every layer and head of the three attentions at once; one opened, compared, averaged."""
 
+from typing import cast
+
 import streamlit as st
 
 from app import session
@@ -18,25 +20,27 @@ from model.analysis.what_if import spread, without_head
 from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.trace import Trace
-from model.translator import Atlas, LanguageModel
+from model.translator import Atlas, Opened, Translator
 
 
-def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Opened, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
+    writer = cast(Atlas, atlas)  # of a model that only reads, parts for which it matters are not drawn
     return Anatomy(
         "heads",
         lambda: stage(selection, atlas, trace),
         export=Export(f"{selection.model}-heads.npz", lambda: npz(trace, picture.caption(selection, trace))),
         sections=(
-            Section("heads_several.title", lambda: several(selection, atlas, trace)),
-            Section("heads_roles.title", lambda: heads_roles.roles(selection, atlas)),
-            Section("heads_off.title", lambda: off(selection, trace)),
-            Section("heads_norms.title", lambda: beyond(selection, atlas, trace)),
+            Section("heads_several.title", lambda: several(selection, writer, trace), ("modules",)),
+            Section("heads_roles.title", lambda: heads_roles.roles(selection, writer), ("measures",)),
+            Section("heads_off.title", lambda: off(selection, trace), ("writing",)),
+            Section("heads_norms.title", lambda: beyond(selection, writer, trace), ("modules",)),
             Section("toy_variants.title_heads", lambda: toy_variants.draw("heads")),
         ),
         formulas=equations(atlas, trace),
         shapes=sizes(atlas, trace),
-        what_if=lambda: what_if(selection, atlas, trace),
+        what_if=lambda: what_if(selection, writer, trace),
+        what_if_needs=("writing",),
         code=(
             MultiHeadAttention.forward,
             MultiHeadAttention.split,
@@ -44,21 +48,22 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
             without_head,
             added,
             rollout,
-            *(() if isinstance(atlas, LanguageModel) else (prediction_difference,)),
+            *((prediction_difference,) if isinstance(atlas, Translator) else ()),
         ),
     )
 
 
-def stage(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+def stage(selection: session.Selection, atlas: Opened, trace: Trace) -> None:
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
     with st.container(key="stage"):
         overview(selection, atlas, trace)
     picture.name_guided(atlas)
+    picture.tell_foreign(atlas)
 
 
 @st.fragment
-def overview(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
+def overview(selection: session.Selection, atlas: Opened, trace: Trace) -> None:
     """The picture; a fragment, since opening a head above 128 tokens asks for its exact weights."""
     session.begin_run()
     picture.draw(
@@ -71,58 +76,67 @@ def overview(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     )
 
 
-def equations(atlas: Atlas, trace: Trace) -> list[Formula]:
-    config = atlas.config
+def equations(atlas: Opened, trace: Trace) -> list[Formula]:
     head = picture.aligning_head(atlas, "produced")
     index = head.head or 0
     row, column = formulas.largest_weight(trace, f"{head.path}.weights", index)
     which = {"head": picture.Head(head.layer, index).name, "row": row, "column": column}
+    rows = trace.produced or trace.source  # an encoder alone produces nothing
     return [
+        all_heads(atlas, head),
         Formula(
-            formulas.aligned(
-                r"\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O",
-                r"\mathrm{head}_i = \mathrm{softmax}\!\left(\frac{Q W_i^Q (K W_i^K)^\top}{\sqrt{d_k}}\right) V W_i^V",
-            ),
-            formulas.head_widths(config.d_model, config.num_heads),
-            "heads.formula_width_turned" if config.positions == "rotary" else "heads.formula_width",
-            {"heads": config.num_heads, "layers": config.decoder_layers},
-        ),
-        Formula(
-            r"s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}, \qquad \alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}",
+            rf"s_{{r,j}} = {formulas.law_of_scores(trace, head.path)}, \qquad "
+            r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}",
             formulas.aligned(
                 formulas.scaled_score(trace, head.path, index, row, column),
                 formulas.row_sum(trace, f"{head.path}.weights", index, row),
             ),
             "heads.formula_cell",
-            {**which, "produced": trace.produced[row].label, "source": head.keys(trace)[column].label},
+            {**which, "produced": rows[row].label, "source": head.keys(trace)[column].label},
         ),
     ]
 
 
-def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
-    ours, base = atlas.config, paper_base()
-    source, target = len(trace.source or trace.target), len(trace.target)
-    keys = "L_s" if trace.source else "L_t"
+def all_heads(atlas: Opened, head: picture.Head) -> Formula:
+    """How the heads of a layer make one output."""
+    config, heads = atlas.config, atlas.config.heads_of(head.attention)
+    values: dict[str, object] = {"heads": heads, "layers": session.layers_of(atlas, head.attention)}
+    together = r"\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O"
+    if not atlas.ours:
+        share = heads // config.key_heads_of(head.attention)
+        return Formula(
+            formulas.aligned(together, formulas.one_of_heads(grouped=share > 1, biased=str(config.positions) == "relative")),
+            formulas.heads_side_by_side(heads, config.head_dim, config.d_model),
+            "heads.formula_width_foreign",
+            {**values, "share": share},
+        )
+    return Formula(
+        formulas.aligned(together, formulas.one_of_heads(grouped=False, biased=False)),
+        formulas.head_widths(config.d_model, heads),
+        "heads.formula_width_turned" if config.positions == "rotary" else "heads.formula_width",
+        values,
+    )
+
+
+def sizes(atlas: Opened, trace: Trace) -> list[Shape]:
+    """Of the last attention that the model has: cross-attention, or its one self-attention."""
+    ours, base, attention = atlas.config, paper_base(), session.attentions(atlas)[-1]
+    heads, key_heads = ours.heads_of(attention), ours.key_heads_of(attention)
+    target = len(trace.target or trace.source)
+    source = len(trace.source or trace.target)
+    rows, keys = "L_t" if trace.target else "L_s", "L_s" if trace.source else "L_t"
+    query, paper_query = (heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)
     return [
+        Shape("heads.shape_query", f"[h, {rows}, d_k]", query, paper_query),
         Shape(
-            "heads.shape_query", "[h, L_t, d_k]", (ours.num_heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)
+            "heads.shape_key", f"[h{'' if heads == key_heads else '_k'}, {keys}, d_k]",
+            (key_heads, source, ours.head_dim), (base.num_heads, source, base.head_dim),
         ),
-        Shape(
-            "heads.shape_key",
-            f"[h, {keys}, d_k]",
-            (ours.num_heads, source, ours.head_dim),
-            (base.num_heads, source, base.head_dim),
-        ),
-        Shape("heads.shape_weights", f"[h, L_t, {keys}]", (ours.num_heads, target, source), (base.num_heads, target, source)),
-        Shape(
-            "heads.shape_context",
-            "[h, L_t, d_k]",
-            (ours.num_heads, target, ours.head_dim),
-            (base.num_heads, target, base.head_dim),
-        ),
-        Shape("heads.shape_concat", "[L_t, h d_k]", (target, ours.d_model), (target, base.d_model)),
-        Shape("heads.shape_output", "[d_model, d_model]", (ours.d_model, ours.d_model), (base.d_model, base.d_model)),
-    ]
+        Shape("heads.shape_weights", f"[h, {rows}, {keys}]", (heads, target, source), (base.num_heads, target, source)),
+        Shape("heads.shape_context", f"[h, {rows}, d_k]", query, paper_query),
+        Shape("heads.shape_concat", f"[{rows}, h d_k]", (target, heads * ours.head_dim), (target, base.d_model)),
+        Shape("heads.shape_output", "[h d_k, d_model]", (heads * ours.head_dim, ours.d_model), (base.d_model, base.d_model)),
+    ]  # fmt: skip
 
 
 @st.fragment

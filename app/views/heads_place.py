@@ -12,19 +12,15 @@ from app.text import text
 from app.views import linked
 from model.analysis.ablation import Head
 from model.trace import Trace
-from model.translator import Atlas
+from model.translator import Opened
 
 LOOK = "look"  # of the link; the picture above keeps attention, layer and head of its own there
 
 
-def choose(atlas: Atlas, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
+def choose(atlas: Opened, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
     """Buttons for these coordinates, and where they stand: at first where the picture, or another page, was left."""
     place = looked(atlas)
-    encoder = place.attention.startswith("encoder")
-    counts = {
-        "layer": atlas.config.encoder_layers if encoder else atlas.config.decoder_layers,
-        "head": atlas.config.num_heads,
-    }
+    counts = {"layer": session.layers_of(atlas, place.attention), "head": atlas.config.heads_of(place.attention)}
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{prefix}_place"):
         for name in names:
             options = session.attentions(atlas) if name == "attention" else tuple(range(counts[name]))
@@ -32,14 +28,14 @@ def choose(atlas: Atlas, prefix: str, names: Sequence[str] = ("attention", "laye
     return place
 
 
-def looked(atlas: Atlas) -> session.Place:
+def looked(atlas: Opened) -> session.Place:
     """The head of the link, else that of the picture above."""
     attention, layer, head = (st.query_params.get(LOOK, "").rsplit(".", 2) + [""] * 3)[:3]
     known = attention in session.attentions(atlas)
     return session.checked_place(atlas, attention, layer, head) if known else session.place(atlas)
 
 
-def _buttons(atlas: Atlas, prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
+def _buttons(atlas: Opened, prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
     """One coordinate; the widget shows what the link says, and changes it."""
     key = f"{prefix}_{name}"
     linked.show(key, getattr(place, name))

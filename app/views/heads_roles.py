@@ -11,12 +11,12 @@ from app.views import heads_place, html, picture
 from model.analysis import roles as analysis
 from model.analysis.head_scores import SHARES
 from model.analysis.roles import Measured, Role
-from model.translator import Atlas
+from model.translator import Atlas, Opened
 
 SCORES = (*SHARES, "entropy", "relative_entropy", "distance")
 
 
-def badges(selection: session.Selection, atlas: Atlas) -> list[dict[str, object]]:
+def badges(selection: session.Selection, atlas: Opened) -> list[dict[str, object]]:
     """The heads that carry a mark in the picture for what they do; guided heads have theirs already."""
     measured = current(selection)
     if measured is None:

@@ -215,4 +215,4 @@ def sizes(atlas: Atlas, trace: Trace, where: Spot) -> list[Shape]:
     ]
 
 
-open_page("layers", described)
+open_page("layers", described, needed=("modules",))

@@ -14,7 +14,7 @@ from app.text import section, text
 from app.views import html, linked, picture, rows
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.masks_batch import conventions, together
-from app.views.masks_effect import effect
+from app.views.masks_effect import effect, effect_on_reader
 from app.views.masks_wrong import formats, four_ways, what_if
 from model import attention_mask
 from model.analysis import masking, painted
@@ -22,13 +22,13 @@ from model.analysis.what_if import minus_infinity, zero_after, zero_after_renorm
 from model.attention import softmax_or_zero
 from model.config import paper_base
 from model.trace import Trace
-from model.translator import Atlas, LanguageModel
+from model.translator import LanguageModel, Opened, Reader
 
 PAINTER = "mask_painter"
 SCOPES = ("all", "layer", "head")
 
 
-def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
+def described(selection: session.Selection, atlas: Opened, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     place = self_attention(atlas, session.place(atlas))
     mask, damaged = asked_mask(trace, place)
@@ -52,6 +52,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
         formulas=equations(trace, place),
         shapes=sizes(atlas, trace),
         what_if=lambda: what_if(selection, trace),
+        what_if_needs=("writing",),
         code=(attention_mask.causal, attention_mask.padding, softmax_or_zero, minus_infinity, zero_before, zero_after,
               zero_after_renormalised),
         still=("masks.formats_title", "page.shapes", "page.what_if"),
@@ -70,7 +71,7 @@ def aside(name: str, parameter: str, content: Callable[[], None]) -> None:
             content()
 
 
-def self_attention(atlas: Atlas, place: session.Place) -> session.Place:
+def self_attention(atlas: Opened, place: session.Place) -> session.Place:
     """The place in the model, but in a self-attention: only there a painted mask is square."""
     known = place.attention in painted.ATTENTIONS
     return session.checked_place(atlas, place.attention if known else painted.ATTENTIONS[0], place.layer, place.head)
@@ -91,13 +92,14 @@ def asked_mask(trace: Trace, place: session.Place) -> tuple[str, bool]:
 # ----- the stage
 
 
-def stage(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, mask: str, *, damaged: bool) -> None:
+def stage(selection: session.Selection, atlas: Opened, trace: Trace, place: session.Place, mask: str, *, damaged: bool) -> None:
     scope, row = asked(selection, atlas, place, damaged=damaged)
     paint(selection, trace, place, mask, row)
     affected(selection, trace, place, mask, scope, row)
+    picture.tell_foreign(atlas)
 
 
-def asked(selection: session.Selection, atlas: Atlas, place: session.Place, *, damaged: bool) -> tuple[str, rows.Named]:
+def asked(selection: session.Selection, atlas: Opened, place: session.Place, *, damaged: bool) -> tuple[str, rows.Named]:
     """What is to be said first, and what is looked at."""
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
@@ -132,7 +134,7 @@ def affected(selection: session.Selection, trace: Trace, place: session.Place, m
     """What the painted mask does to the model."""
     html.heading("masks.effect_title")
     if mask:
-        effect(selection, trace, place, mask, scope, row)
+        (effect if trace.target else effect_on_reader)(selection, trace, place, mask, scope, row)
     else:
         html.prose("masks.effect_none", attention=html.Ours(attention_name(place)))
 
@@ -141,17 +143,17 @@ def attention_name(place: session.Place) -> str:
     return text(f"attention_map.{place.attention.replace('.', '_')}")
 
 
-def choose(atlas: Atlas, place: session.Place) -> tuple[str, rows.Named]:
+def choose(atlas: Opened, place: session.Place) -> tuple[str, rows.Named]:
     """Which self-attention, layer and head; where the painted mask is put on and what names a row of the decoder (returned)."""
-    layers = atlas.config.encoder_layers if place.attention.startswith("encoder") else atlas.config.decoder_layers
+    layers, heads = session.layers_of(atlas, place.attention), atlas.config.heads_of(place.attention)
     kinds = {
         kind: text(f"attention_map.{kind.replace('.', '_')}") for kind in painted.ATTENTIONS if kind in session.attentions(atlas)
     }
-    numbers = {index: str(index + 1) for index in range(max(layers, atlas.config.num_heads))}
+    numbers = {index: str(index + 1) for index in range(max(layers, heads))}
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose_place"):
         _coordinate(atlas, place, "attention", kinds)
         _coordinate(atlas, place, "layer", {index: numbers[index] for index in range(layers)})
-        _coordinate(atlas, place, "head", {index: numbers[index] for index in range(atlas.config.num_heads)})
+        _coordinate(atlas, place, "head", {index: numbers[index] for index in range(heads)})
         names = {scope: text(f"masks.scope_{scope}") for scope in SCOPES}
         linked.chosen("scope", SCOPES, SCOPES[0])
         chosen = st.segmented_control(
@@ -162,7 +164,7 @@ def choose(atlas: Atlas, place: session.Place) -> tuple[str, rows.Named]:
     return chosen or SCOPES[0], row
 
 
-def _coordinate(atlas: Atlas, place: session.Place, name: str, names: Mapping[Any, str]) -> None:
+def _coordinate(atlas: Opened, place: session.Place, name: str, names: Mapping[Any, str]) -> None:
     """One coordinate of the place. The widget shows what the session knows, and tells it what the visitor chose."""
     key = f"masks_{name}"
     linked.show(key, getattr(place, name))
@@ -181,6 +183,8 @@ def _coordinate(atlas: Atlas, place: session.Place, name: str, names: Mapping[An
 
 def equations(trace: Trace, place: session.Place) -> list[Formula]:
     """One masked weight, and the leak of a hidden score that became 0; both of the decoder, where something is hidden."""
+    if not trace.target:  # an encoder alone hides nothing
+        return []
     layer = place.layer if place.attention.startswith("decoder") else 0
     path = f"decoder.layers.{layer}.self_attention"
     row, column = formulas.largest_weight(trace, f"{path}.weights", place.head)
@@ -208,24 +212,30 @@ def equations(trace: Trace, place: session.Place) -> list[Formula]:
     ]
 
 
-def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
+def sizes(atlas: Opened, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
     source, target = len(trace.source), len(trace.target)
+    if isinstance(atlas, Reader):
+        return [
+            Shape("masks.shape_padding", "[B, 1, L_s]", (1, 1, source), (1, 1, source)),
+            Shape(
+                "masks.shape_scores", "[B, h, L_s, L_s]", (1, ours.num_heads, source, source), (1, base.num_heads, source, source)
+            ),
+        ]
+    heads = ours.heads_of("decoder.self_attention")
     if isinstance(atlas, LanguageModel):
         return [
             Shape("masks.shape_causal", "[1, L_t, L_t]", (1, target, target), (1, target, target)),
             Shape("masks.shape_padding", "[B, 1, L_t]", (1, 1, target), (1, 1, target)),
             Shape("masks.shape_both", "[B, L_t, L_t]", (1, target, target), (1, target, target)),
-            Shape(
-                "masks.shape_scores", "[B, h, L_t, L_t]", (1, ours.num_heads, target, target), (1, base.num_heads, target, target)
-            ),
+            Shape("masks.shape_scores", "[B, h, L_t, L_t]", (1, heads, target, target), (1, base.num_heads, target, target)),
         ]
     return [
         Shape("masks.shape_causal", "[1, L_t, L_t]", (1, target, target), (1, target, target)),
         Shape("masks.shape_padding", "[B, 1, L_s]", (1, 1, source), (1, 1, source)),
         Shape("masks.shape_both", "[B, L_t, L_t]", (1, target, target), (1, target, target)),
-        Shape("masks.shape_scores", "[B, h, L_t, L_t]", (1, ours.num_heads, target, target), (1, base.num_heads, target, target)),
-        Shape("masks.shape_cross", "[B, h, L_t, L_s]", (1, ours.num_heads, target, source), (1, base.num_heads, target, source)),
+        Shape("masks.shape_scores", "[B, h, L_t, L_t]", (1, heads, target, target), (1, base.num_heads, target, target)),
+        Shape("masks.shape_cross", "[B, h, L_t, L_s]", (1, heads, target, source), (1, base.num_heads, target, source)),
     ]  # fmt: skip
 
 

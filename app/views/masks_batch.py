@@ -10,11 +10,11 @@ from model.analysis import conventions as code
 from model.analysis import masking, padding, painted
 from model.analysis.padding import Padded
 from model.trace import Trace
-from model.translator import Atlas
+from model.translator import Opened
 
 
 @st.fragment
-def together(selection: session.Selection, atlas: Atlas, place: session.Place) -> None:
+def together(selection: session.Selection, atlas: Opened, place: session.Place) -> None:
     """The sentence with a shorter and a longer one: the batch, its masks, and one sentence's map alone and padded."""
     session.begin_run()
     html.prose("masks.batch_idea")
@@ -22,10 +22,11 @@ def together(selection: session.Selection, atlas: Atlas, place: session.Place) -
         return
     others = companions(selection)
     with st.container(horizontal=True, vertical_alignment="bottom", key="batch_row"):
-        sides = {side: text(f"masks.side_{side}") for side in padding.SIDES}
-        linked.chosen("side", padding.SIDES, padding.SIDES[0])
+        possible = padding.SIDES if atlas.config.pads_left else padding.SIDES[:1]
+        sides = {side: text(f"masks.side_{side}") for side in possible}
+        linked.chosen("side", possible, possible[0])
         side = st.segmented_control(
-            text("masks.side"), padding.SIDES, format_func=sides.__getitem__, key="side", required=True,
+            text("masks.side"), possible, format_func=sides.__getitem__, key="side", required=True,
             on_change=linked.remember("side", padding.SIDES[0]),
         )  # fmt: skip
         count = len(others) + 1
@@ -36,6 +37,8 @@ def together(selection: session.Selection, atlas: Atlas, place: session.Place) -
             on_change=linked.remember("batch_sentence", "0"),
         )  # fmt: skip
         forgotten = st.toggle(text("masks.forget"), key="forget", bind="query-params")
+    if not atlas.config.pads_left:
+        html.prose("masks.pads_right", kind="quiet", name=html.Ours(atlas.name))
     at = (others, place.attention, place.layer, place.head, side or padding.SIDES[0], not forgotten)
     found = session.measured(padding.padded, selection, *at)
     batch_table(found)
@@ -45,8 +48,9 @@ def together(selection: session.Selection, atlas: Atlas, place: session.Place) -
 
 
 def companions(selection: session.Selection) -> tuple[str, ...]:
-    """A shorter and a longer sentence of our own."""
+    """A shorter and a longer sentence of our own; of the visitor's own words, where there is none in the model's language."""
     candidates = tuple(example.source for example in session.examples(selection.model, selection.language))
+    candidates = candidates or padding.cut_and_doubled(selection.text)
     return session.measured(padding.companions, selection, candidates)
 
 
@@ -105,7 +109,7 @@ def measured(found: Padded, index: int, *, forgotten: bool) -> None:
 
 
 @st.fragment
-def conventions(selection: session.Selection, atlas: Atlas, trace: Trace, place: session.Place, mask: str) -> None:
+def conventions(selection: session.Selection, atlas: Opened, trace: Trace, place: session.Place, mask: str) -> None:
     """The mask of this sentence in four conventions, to copy."""
     session.begin_run()
     html.prose("masks.conventions_idea")
@@ -125,7 +129,8 @@ def conventions(selection: session.Selection, atlas: Atlas, trace: Trace, place:
         found = session.measured(padding.padded, selection, companions(selection), place.attention, place.layer, place.head)
         described = code.Mask(chosen, found.longest, found.shortest)
         html.prose("masks.conventions_batch", kind="quiet", longest=found.longest, shortest=found.shortest)
-    for name, snippet in code.snippets(described, atlas.config.d_model, atlas.config.num_heads).items():
+    heads = atlas.config.heads_of(place.attention)
+    for name, snippet in code.snippets(described, heads * atlas.config.head_dim, heads).items():
         html.prose(f"masks.convention_{name}")
         st.code(snippet, language="python")
     html.prose("masks.conventions_note", kind="quiet")

@@ -21,20 +21,7 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
     """New weights of the chosen head, the loss of the same translation, each row's new first choice, and a new translation."""
     at = (place.attention, place.layer, place.head, mask, scope)
     found = session.measured(painted.painted, selection, *at)
-    rows, axis = axes(trace, place, row)
-    tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
-    own = painted.own_mask(place.attention, len(tokens))
-    path = f"{place.path}.weights"
-    shown = [
-        Matrix("before", found.before, rows, axis, text("masks.before"), role="weights", scale="unit", masked=~own, path=path),
-        Matrix(
-            "after", found.after, rows, axis, text("masks.after"), role="weights", scale="unit", masked=~found.mask,
-            before=found.before,
-        ),
-    ]  # fmt: skip
-    scene = Scene("effect", text("masks.after"), ("before", "→", "after"), note=text("masks.effect_note"))
-    message = pack([scene], shown, text=section("matrices"), caption=picture.caption(selection, trace), name="effect")
-    matrices(message, key="masks_effect")
+    both_maps(selection, trace, place, found, row)
     html.prose("masks.effect_loss", before=html.number(found.loss_before, 3), after=html.number(found.loss, 3),
                changed=found.changed, rows=len(trace.produced))  # fmt: skip
     if found.ahead is None:
@@ -55,6 +42,35 @@ def effect(selection: session.Selection, trace: Trace, place: session.Place, mas
         )
         if not written.ended:
             html.prose("masks.unended", kind="quiet")
+
+
+def effect_on_reader(selection: session.Selection, trace: Trace, place: session.Place, mask: str, scope: str, row: Named) -> None:
+    """New weights of the chosen head, and how far the vectors move that leave the encoder: nothing is written."""
+    found = session.measured(painted.read, selection, place.attention, place.layer, place.head, mask, scope)
+    both_maps(selection, trace, place, found, row)
+    most = max(range(len(found.moved)), key=found.moved.__getitem__)
+    mean = sum(found.moved) / len(found.moved)
+    html.prose(
+        "masks.effect_reader", mean=f"{mean:.1%}", most=f"{found.moved[most]:.1%}", token=trace.source[most].label, position=most
+    )
+
+
+def both_maps(selection: session.Selection, trace: Trace, place: session.Place, found: painted.Maps, row: Named) -> None:
+    """The head under the model's own mask, and under the painted one."""
+    rows, axis = axes(trace, place, row)
+    tokens = trace.tokens("source" if place.attention.startswith("encoder") else "target")
+    own = painted.own_mask(place.attention, len(tokens))
+    path = f"{place.path}.weights"
+    shown = [
+        Matrix("before", found.before, rows, axis, text("masks.before"), role="weights", scale="unit", masked=~own, path=path),
+        Matrix(
+            "after", found.after, rows, axis, text("masks.after"), role="weights", scale="unit", masked=~found.mask,
+            before=found.before,
+        ),
+    ]  # fmt: skip
+    scene = Scene("effect", text("masks.after"), ("before", "→", "after"), note=text("masks.effect_note"))
+    message = pack([scene], shown, text=section("matrices"), caption=picture.caption(selection, trace), name="effect")
+    matrices(message, key="masks_effect")
 
 
 def by_token(trace: Trace, found: painted.Painted) -> None:

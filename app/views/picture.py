@@ -15,9 +15,10 @@ from model.alignment import words
 from model.page.attention import LARGEST
 from model.tokenizer import Token
 from model.trace import Trace
-from model.translator import Atlas
+from model.translator import LanguageModel, Opened, Reader
 
 CROSS = "decoder.cross_attention"
+AROUND = "a"  # any text, to see what a tokenizer puts around it
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ class Head:
         return trace.tokens(trace[f"{self.path}.weights"].spans["key"])
 
 
-def guided(atlas: Atlas) -> list[dict[str, object]]:
+def guided(atlas: Opened) -> list[dict[str, object]]:
     """The heads that were shown word alignments in training, as the card names them."""
     return [dict(entry) for entry in atlas.card.get("guided", ())]
 
 
-def aligning_head(atlas: Atlas, row: str) -> Head:
+def aligning_head(atlas: Opened, row: str) -> Head:
     """The head to look at first for the rows of this kind.
 
     The guided one, or the one that aligns a small task best, else the mean of the last layer: of cross-attention, or in a
@@ -63,16 +64,65 @@ def aligning_head(atlas: Atlas, row: str) -> Head:
     for entry in (*guided(atlas), atlas.card.get("exact", {})):
         if entry.get("row") == row:
             return Head(int(str(entry["layer"])), int(str(entry["head"])))
-    return Head(atlas.config.decoder_layers - 1, None, session.attentions(atlas)[-1])
+    last = session.attentions(atlas)[-1]
+    return Head(session.layers_of(atlas, last) - 1, None, last)
 
 
-def name_guided(atlas: Atlas) -> None:
+def name_guided(atlas: Opened) -> None:
     """Say which heads were guided: what they show was taught, not found."""
     names = [(entry["row"], html.Ours(Head(int(str(entry["layer"])), int(str(entry["head"]))).name)) for entry in guided(atlas)]
     if sorted(str(row) for row, _ in names) == ["produced", "read"]:
         html.bullets([html.sentence("picture.guided_both", **{str(row): name for row, name in names})])
     elif names:
         html.bullets([html.sentence(f"picture.guided_{row}", head=name) for row, name in names])
+
+
+def tell_foreign(atlas: Opened) -> None:
+    """Of a model of others: how it differs from those of this app, as far as one sees it in the picture."""
+    if atlas.ours:
+        return
+    kind = "writer" if isinstance(atlas, LanguageModel) else "reader" if isinstance(atlas, Reader) else "translator"
+    said = [
+        html.sentence(f"picture.foreign_{kind}", name=html.Ours(atlas.name), architecture=html.Ours(architecture(atlas))),
+        html.sentence(f"picture.positions_{atlas.config.positions}"),
+        *_shared(atlas),
+        *_around(atlas),
+    ]
+    html.bullets(said)
+
+
+def architecture(atlas: Opened) -> str:
+    """What a model of others is called by those who made its kind."""
+    return str(atlas.card.get("architecture", ""))
+
+
+def _shared(atlas: Opened) -> list[str]:
+    """That queries share keys, and that encoder and decoder have unequal numbers of heads."""
+    config, (first, *_, last) = atlas.config, (*session.attentions(atlas), session.attentions(atlas)[-1])
+    heads, keys = config.heads_of(last), config.key_heads_of(last)
+    said = []
+    if keys < heads:
+        size = heads // keys
+        groups = html.joined([f"{at * size + 1}\N{EN DASH}{(at + 1) * size} → {at + 1}" for at in range(keys)])
+        said.append(html.sentence("picture.grouped", heads=heads, keys=keys, groups=html.Ours(groups)))
+    if config.heads_of(first) != heads:
+        said.append(html.sentence("picture.unequal_heads", encoder=config.heads_of(first), decoder=heads))
+    return said
+
+
+def _around(atlas: Opened) -> list[str]:
+    """The special tokens that were put around the text: nobody typed them."""
+    tokens = atlas.source_tokens(AROUND)
+    at = [place for place, token in enumerate(tokens) if not token.special]
+    before, after = tokens[: at[0]], tokens[at[-1] + 1 :]
+    said = []
+    if before or after:
+        names = [html.joined([token.label for token in side]) if side else "\N{EN DASH}" for side in (before, after)]
+        said.append(html.sentence("picture.around", before=names[0], after=names[1]))
+    if not isinstance(atlas, LanguageModel | Reader):
+        (start,) = atlas.tokenizers.target.produced([atlas.config.start])
+        said.append(html.sentence("picture.begins", start=start.label))
+    return said
 
 
 def caption(selection: session.Selection, trace: Trace) -> dict[str, str]:
@@ -82,7 +132,7 @@ def caption(selection: session.Selection, trace: Trace) -> dict[str, str]:
 
 def draw(
     selection: session.Selection,
-    atlas: Atlas,
+    atlas: Opened,
     trace: Trace,
     *,
     view: Literal["heads", "linked"],
@@ -114,7 +164,7 @@ def draw(
         session.go("views/attention.py", session.checked_place(atlas, into.get("attention"), into.get("layer"), into.get("head")))
 
 
-def _detail(atlas: Atlas, trace: Trace, key: str) -> bytes | None:
+def _detail(atlas: Opened, trace: Trace, key: str) -> bytes | None:
     """The head that the visitor opened, exactly, if the overview shows it pooled. What the browser asks for is checked."""
     if max(len(trace.source), len(trace.target)) <= LARGEST:
         return None

@@ -149,4 +149,4 @@ def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ]
 
 
-open_page("positions", described)
+open_page("positions", described, needed=("positions",))

@@ -247,4 +247,4 @@ def sizes(atlas: Atlas, trace: Trace, place: session.Place) -> list[Shape]:
     ]
 
 
-open_page("rotary", described)
+open_page("rotary", described, needed=("rotation",))

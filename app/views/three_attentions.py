@@ -210,4 +210,4 @@ def exchanged(selection: session.Selection, atlas: Atlas, trace: Trace, place: s
         html.prose("three_attentions.swap_breaks")
 
 
-open_page("three_attentions", described)
+open_page("three_attentions", described, needed=("modules",))

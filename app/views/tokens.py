@@ -10,7 +10,7 @@ from app.charts import embeddings as equations
 from app.charts.archive import recorded
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, lexicon, linked, picture, token_cards
+from app.views import html, lexicon, linked, needs, picture, token_cards
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.tokens_effect import adds, norms, sides_of, what_if
 from model.analysis import embeddings
@@ -19,13 +19,15 @@ from model.config import paper_base
 from model.embedding import InputEmbedding
 from model.tokenizer import Token, Tokenizer
 from model.trace import Trace
-from model.translator import Atlas
+from model.translator import Atlas, Opened
 
 
 def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
     """The page for a sentence that can be translated."""
     sides = sides_of(atlas)
     side: Side = "target" if linked.chosen("side", sides, sides[0]) == "target" else "source"
+    if not atlas.ours:
+        return of_others(selection, atlas, trace, side)
     return Anatomy(
         "tokens",
         lambda: stage(selection, atlas, trace, side),
@@ -48,13 +50,24 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
     )
 
 
+def of_others(selection: session.Selection, atlas: Opened, trace: Trace, side: Side) -> Anatomy:
+    """How a tokenizer of others cuts the text; what comes after it is not read."""
+
+    def stage() -> None:
+        pieces(selection, atlas, trace, side)
+        picture.tell_foreign(atlas)
+        needs.instead_of_page(atlas, "modules")
+
+    return Anatomy("tokens", stage, pictured=False, tries=False)
+
+
 def stage(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
     """The text and its pieces; then the four matrices from ids to the input."""
     pieces(selection, atlas, trace, side)
     calculation(selection, atlas, trace, side)
 
 
-def pieces(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -> None:
+def pieces(selection: session.Selection, atlas: Opened, trace: Trace, side: Side) -> None:
     """Which text, and how it is cut."""
     for remark in session.remarks(atlas, selection.text):
         tell(remark)
@@ -94,7 +107,7 @@ def calculation(selection: session.Selection, atlas: Atlas, trace: Trace, side: 
     )
 
 
-def listed(atlas: Atlas, tokens: Sequence[Token], side: Side) -> None:
+def listed(atlas: Opened, tokens: Sequence[Token], side: Side) -> None:
     """The same as a table."""
     tokenizer = getattr(atlas.tokenizers, side)
     html.table(

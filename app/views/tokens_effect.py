@@ -11,14 +11,16 @@ from app.views import html, linked, picture, token_cards
 from model.analysis import embeddings
 from model.analysis.vocabulary import Side
 from model.trace import Trace
-from model.translator import Atlas, LanguageModel
+from model.translator import Atlas, LanguageModel, Opened, Reader
 
 SIDES: tuple[Side, ...] = ("source", "target")
 VARIANTS = {"factor": embeddings.without_factor, "position": embeddings.without_position}
 
 
-def sides_of(atlas: Atlas) -> tuple[Side, ...]:
-    """The sentences that the model reads: a language model has no source of its own."""
+def sides_of(atlas: Opened) -> tuple[Side, ...]:
+    """The sentences that the model reads: a language model has no source of its own, an encoder alone no target."""
+    if isinstance(atlas, Reader):
+        return SIDES[:1]
     return SIDES[1:] if isinstance(atlas, LanguageModel) else SIDES
 
 

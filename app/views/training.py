@@ -155,4 +155,4 @@ def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ]
 
 
-open_page("training", described)
+open_page("training", described, needed=("training",))

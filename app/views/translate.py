@@ -6,7 +6,7 @@ from app import session
 from app.charts import formulas
 from app.charts.archive import npz
 from app.text import text
-from app.views import examples, html, linked, picture
+from app.views import examples, html, linked, picture, translate_reader
 from app.views.anatomy import Anatomy, Export, Formula, Shape, open_page, tell
 from app.views.sidebar import sentence_box
 from app.views.token_cards import probable
@@ -14,13 +14,15 @@ from model.attention import MultiHeadAttention
 from model.config import paper_base
 from model.tokenizer import printable
 from model.trace import Trace
-from model.translator import Atlas, LanguageModel, Translator
+from model.translator import Atlas, LanguageModel, Opened, Reader, Translator
 
 VARIANTS = ("label", "head", "even")
 
 
-def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anatomy:
-    """The page for a sentence that can be translated."""
+def described(selection: session.Selection, atlas: Opened, trace: Trace) -> Anatomy:
+    """The page for a sentence that can be translated; of a model that only reads, for one that it can read."""
+    if isinstance(atlas, Reader):
+        return translate_reader.described(selection, atlas, trace, lambda: ask(selection, None))
 
     def stage() -> None:
         ask(selection, trace)
@@ -33,6 +35,7 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace) -> Anato
                 selection, atlas, trace, view="linked", attentions=session.attentions(atlas)[-1:], defaults=opening(atlas)
             )
         picture.name_guided(atlas)
+        picture.tell_foreign(atlas)
 
     return Anatomy(
         "translate",
@@ -57,7 +60,7 @@ def opening(atlas: Atlas) -> dict[str, object]:
 def refuse(selection: session.Selection, refusal: session.Remark) -> None:
     """The text box, and why there is no picture."""
     ask(selection, None)
-    if selection.target is not None:
+    if selection.target is not None and writes(selection):
         write_target(selection.target)
     tell(refusal, "error")
 
@@ -69,7 +72,8 @@ def ask(selection: session.Selection, trace: Trace | None) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", key="ask_row"):
             st.button(text("translate.button"), type="primary", key="translate_button")
             examples.choose(selection)
-            choose_decoding(selection)
+            if writes(selection):
+                choose_decoding(selection)
             if trace and selection.target is None:
                 with st.popover(text("translate.edit"), icon=":material/edit:"):
                     # A key of its own for every sentence: a closed popover would go on sending what it held for the last one.
@@ -77,8 +81,13 @@ def ask(selection: session.Selection, trace: Trace | None) -> None:
     if trace is None:
         return
     for example in session.examples(selection.model, selection.language):
-        if example.source == selection.text:
+        if example.source == selection.text and not session.is_foreign(selection.model):  # it tells of models of this app
             html.prose("translate.look", kind="quiet", look=html.Ours(example.look))
+
+
+def writes(selection: session.Selection) -> bool:
+    """Whether the chosen model writes anything."""
+    return not isinstance(session.load(selection.model), Reader)
 
 
 def offered(selection: session.Selection) -> str:
@@ -109,7 +118,7 @@ def answer(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
             yours = html.number(sum(trace.log_probabilities[atlas.first_written(trace) :]))
             html.heading("translate.yours")
             write_target(selection.target)
-            html.prose("translate.scores", kind="quiet", yours=yours, own=html.number(own.score), translation=own.text)
+            html.prose("translate.scores", kind="quiet", yours=yours, own=own_score(selection, atlas), translation=own.text)
             return
         language = session.languages(selection.model)[-1]
         written = html.literal(trace.target_text or text("translate.nothing"))
@@ -120,7 +129,18 @@ def answer(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
             f'<div role="group" aria-label="{html.sentence("translate.result")}"><p class="atlas-translation" lang="{language}">'
             f"{written}</p></div>"
         )
-        html.prose("translate.score", kind="quiet", score=html.number(own.score))
+        html.prose("translate.score", kind="quiet", score=own_score(selection, atlas))
+
+
+def own_score(selection: session.Selection, atlas: Atlas) -> str:
+    """The score of what the model wrote by itself, by the probabilities under its tokens.
+
+    A model of others may have chosen among fewer tokens than it gives probabilities to: its rules for writing forbid some.
+    """
+    if atlas.ours:
+        return html.number(session.translation(selection.model, selection.text, selection.beam).score)
+    trace = session.trace(selection.model, selection.text, None, selection.beam)
+    return html.number(sum(trace.log_probabilities[atlas.first_written(trace) :]))
 
 
 def write_target(written: str) -> None:
@@ -202,7 +222,8 @@ def equations(atlas: Atlas, trace: Trace) -> list[Formula]:
 def of_head(trace: Trace, head: picture.Head, row: int, column: int) -> tuple[str, str, str]:
     """A weight of one head: the formula, its numbers, and the key of the sentence beneath."""
     return (
-        r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}, \qquad s_{r,j} = \frac{q_r \cdot k_j}{\sqrt{d_k}}",
+        r"\alpha_{r,j} = \frac{\exp(s_{r,j})}{\sum_{j'} \exp(s_{r,j'})}, \qquad s_{r,j} = "
+        + formulas.law_of_scores(trace, head.path),
         formulas.softmax_cell(trace, head.path, head.head or 0, row, column),
         "translate.formula_weight",
     )
@@ -212,7 +233,7 @@ def of_mean(trace: Trace, head: picture.Head, row: int, column: int) -> tuple[st
     """The same where the picture shows the mean of all heads."""
     return (
         r"\bar{\alpha}_{r,j} = \frac{1}{h} \sum_{i=1}^{h} \alpha^{(i)}_{r,j}, \qquad "
-        r"\alpha^{(i)}_{r,j} = \mathrm{softmax}_j\!\left(\frac{q^{(i)}_r \cdot k^{(i)}_j}{\sqrt{d_k}}\right)",
+        rf"\alpha^{{(i)}}_{{r,j}} = \mathrm{{softmax}}_j\!\left({formulas.law_of_scores(trace, head.path, '^{(i)}')}\right)",
         formulas.mean_cell(trace, head.path, row, column),
         "translate.formula_mean",
     )
@@ -220,19 +241,19 @@ def of_mean(trace: Trace, head: picture.Head, row: int, column: int) -> tuple[st
 
 def sizes(atlas: Atlas, trace: Trace) -> list[Shape]:
     ours, base = atlas.config, paper_base()
-    source, target = len(atlas.given(trace)), len(trace.target)
+    source, target, heads = len(atlas.given(trace)), len(trace.target), ours.heads_of(session.attentions(atlas)[-1])
     if isinstance(atlas, LanguageModel):
         return [
             Shape("translate.shape_source", "[L_p]", (source,), (source,)),
             Shape("translate.shape_target", "[L_t]", (target,), (target,)),
-            Shape("translate.shape_weights", "[h, L_t, L_t]", (ours.num_heads, target, target), (base.num_heads, target, target)),
+            Shape("translate.shape_weights", "[h, L_t, L_t]", (heads, target, target), (base.num_heads, target, target)),
             Shape("translate.shape_logits", "[L_t, V]", (target, ours.target_vocab_size), (target, base.target_vocab_size)),
         ]
     return [
         Shape("translate.shape_source", "[L_s]", (source,), (source,)),
         Shape("translate.shape_target", "[L_t]", (target,), (target,)),
         Shape("translate.shape_memory", "[L_s, d_model]", (source, ours.d_model), (source, base.d_model)),
-        Shape("translate.shape_weights", "[h, L_t, L_s]", (ours.num_heads, target, source), (base.num_heads, target, source)),
+        Shape("translate.shape_weights", "[h, L_t, L_s]", (heads, target, source), (base.num_heads, target, source)),
         Shape("translate.shape_logits", "[L_t, V]", (target, ours.target_vocab_size), (target, base.target_vocab_size)),
     ]
 

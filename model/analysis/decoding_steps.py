@@ -168,6 +168,7 @@ def _facts(atlas: Atlas, step: Step, plan: Plan, drawn: float | None, best: int)
     order = row.argsort(descending=True, stable=True)
     rank = int((order == taken).nonzero())
     shown = order[:best] if rank < best else torch.cat((order[:best], order[rank : rank + 1]))
+    shown = shown[row[shown] > -math.inf]  # a model of others may forbid tokens, or ask for one at first
     high = float(final[order[: rank + 1]].sum())
     labels = [token.label for id_ in shown.tolist() for token in atlas.tokenizers.target.produced([id_])]
     candidates = tuple(
@@ -216,9 +217,10 @@ def cached(atlas: Atlas, text: str, ids: tuple[int, ...]) -> Cached:
         anew.append(logits_of(read, None)[0, -1])
         kept.append(cache.bytes())
     one, other = torch.stack(rows), torch.stack(anew)
+    possible = one > -math.inf  # a model of others may forbid tokens
     spent = cost.flops_of_writing(atlas.config, len(atlas.source_tokens(text)), len(ids))
     return Cached(
-        tuple(kept), *spent, float((one - other).abs().max()), float(one.abs().max()),
+        tuple(kept), *spent, float((one - other)[possible].abs().max()), float(one[possible].abs().max()),
         bool((one.argmax(dim=-1) == other.argmax(dim=-1)).all()),
     )  # fmt: skip
 

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from model.analysis.what_if import weight_paths
 from model.attention_mask import both, causal
-from model.tokenizer import Token, special
+from model.tokenizer import Token
 from model.trace import Trace, tracing
-from model.translator import Atlas
+from model.translator import Opened, Reader
 
 SIDES = ("right", "left")
 Item = TypeVar("Item")
@@ -61,14 +61,22 @@ class Padded:
         return int(row_without_key(self.mask[sentence]).sum())
 
 
-def companions(atlas: Atlas, trace: Trace, candidates: Sequence[str]) -> tuple[str, ...]:
+def cut_and_doubled(text: str) -> tuple[str, ...]:
+    """A shorter text and a longer one, of the words of this one; a single word has no shorter one."""
+    words = text.split()
+    return tuple(" ".join(chosen) for chosen in (words[: len(words) // 2], words * 2) if chosen)
+
+
+def companions(atlas: Opened, trace: Trace, candidates: Sequence[str]) -> tuple[str, ...]:
     """The shortest and the longest of the candidates, in source tokens, beside the trace's own sentence."""
-    others = sorted((text for text in candidates if text != trace.source_text), key=lambda text: len(atlas.source_tokens(text)))
+    longest = atlas.config.max_length // 2  # what is written of them has to fit as well
+    read = {text: len(atlas.tokenizers.source.encode(text)) for text in candidates if text != trace.source_text}
+    others = sorted((text for text, length in read.items() if length <= longest), key=read.__getitem__)
     return tuple(dict.fromkeys((*others[:1], *others[-1:])))
 
 
 def padded(
-    atlas: Atlas,
+    atlas: Opened,
     trace: Trace,
     others: tuple[str, ...],
     attention: str,
@@ -91,7 +99,10 @@ def padded(
     paths = weight_paths(attention, layers)
     given = (real["source"], real["target"]) if masked else (None, None)
     with torch.inference_mode(), tracing(only=frozenset(paths)) as recording:
-        atlas.forced(batch["source"], batch["target"], *given)
+        if isinstance(atlas, Reader):
+            atlas.model(batch["source"], given[0])
+        else:
+            atlas.forced(batch["source"], batch["target"], *given)
     together = torch.stack([recording[path].tensor for path in paths])
     alone = [torch.stack([one[path].tensor[0] for path in paths]) for one in traces]
     return Padded(
@@ -124,13 +135,13 @@ def row_without_key(mask: Bool[Tensor, "*sentence query key"]) -> Bool[Tensor, "
     return ~mask.any(dim=-1)
 
 
-def _batch(atlas: Atlas, lists: Sequence[Sequence[int]], side: str, filler: int | None = None) -> Tensor:
+def _batch(atlas: Opened, lists: Sequence[Sequence[int]], side: str, filler: int | None = None) -> Tensor:
     if side not in SIDES:
         raise ValueError(f"side={side!r} is not known; choose one of {', '.join(SIDES)}")
     longest = max(map(len, lists))
     filler = atlas.config.padding if filler is None else filler
     rows = [_filled_up(list(ids), longest, side, filler) for ids in lists]
-    return torch.tensor(rows, device=atlas.device)
+    return torch.tensor(rows, device=next(atlas.model.parameters()).device)
 
 
 def _filled_up(items: Sequence[Item], length: int, side: str, filler: Item) -> list[Item]:
@@ -138,8 +149,9 @@ def _filled_up(items: Sequence[Item], length: int, side: str, filler: Item) -> l
     return [*items, *missing] if side == "right" else [*missing, *items]
 
 
-def _tokens(tokens: tuple[Token, ...], length: int, side: str, atlas: Atlas) -> tuple[Token, ...]:
-    return tuple(_filled_up(tokens, length, side, special(atlas.config.padding)))
+def _tokens(tokens: tuple[Token, ...], length: int, side: str, atlas: Opened) -> tuple[Token, ...]:
+    (padding,) = atlas.tokenizers.target.produced([atlas.config.padding])
+    return tuple(_filled_up(tokens, length, side, padding))
 
 
 def _mask(real: Bool[Tensor, "sentence token"], ours: str, masked: bool) -> Bool[Tensor, "sentence query key"]:

@@ -14,25 +14,38 @@ from model.analysis.what_if import masked_with
 from model.decoding import tokens_allowed
 from model.tokenizer import Token
 from model.trace import Edit, Trace, tracing
-from model.translator import Atlas
+from model.translator import Atlas, Opened, Reader
 
 ATTENTIONS = ("decoder.self_attention", "encoder.self_attention")
 
 
 @dataclass(frozen=True)
-class Painted:
+class Maps:
+    """The weights of the chosen head under the model's own mask, `before`, and under a painted one, `after`."""
+
+    mask: Bool[Tensor, "query key"]
+    before: Float[Tensor, "query key"]
+    after: Float[Tensor, "query key"]
+
+
+@dataclass(frozen=True)
+class Read(Maps):
+    """An encoder alone under a painted mask. `moved`: how far each vector that leaves it moves, as a share of its length."""
+
+    moved: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Painted(Maps):
     """One attention under a painted mask, beside itself under the model's own.
 
-    `before` and `after` are the weights of the chosen head, `log_probabilities` those of the trace's produced tokens under the
-    painted mask, `likeliest` the token that each row now finds likeliest and `likeliest_before` the one that it found before.
+    `log_probabilities` are those of the trace's produced tokens under the painted mask, `likeliest` the token that each row now
+    finds likeliest and `likeliest_before` the one that it found before.
     The losses are nats a token, the last `</s>` included. `ahead` is the last token of the target that an earlier row of the
     decoder may read (None where nobody sees ahead), and `future` the largest change of a logit of a row before it when it
     becomes the end token; without one, when the last token does.
     """
 
-    mask: Bool[Tensor, "query key"]
-    before: Float[Tensor, "query key"]
-    after: Float[Tensor, "query key"]
     log_probabilities: tuple[float, ...]
     likeliest_before: tuple[Token, ...]
     likeliest: tuple[Token, ...]
@@ -107,7 +120,22 @@ def written(atlas: Atlas, trace: Trace, attention: str, layer: int, head: int, m
     return _freely(atlas, trace, edited(atlas, attention, layer, head, mask, scope, _longest(atlas, trace)))
 
 
-def edited(atlas: Atlas, attention: str, layer: int, head: int, mask: str, scope: str, length: int) -> Mapping[str, Edit]:
+def read(atlas: Reader, trace: Trace, attention: str, layer: int, head: int, mask: str, scope: str = "all") -> Read:
+    """The same of an encoder alone, which writes nothing that could be lost."""
+    path = f"{path_of(attention, layer)}.weights"
+    length = trace[path].size("key")
+    altered = atlas.trace(trace.source_text, edits=edited(atlas, attention, layer, head, mask, scope, length))
+    before, after = (found["encoder.output"].tensor[0].double() for found in (trace, altered))
+    moved = (after - before).norm(dim=-1) / before.norm(dim=-1)
+    return Read(
+        mask=masking.chosen(mask, own_mask(attention, length)),
+        before=trace[path].tensor[0, head],
+        after=altered[path].tensor[0, head],
+        moved=tuple(moved.tolist()),
+    )
+
+
+def edited(atlas: Opened, attention: str, layer: int, head: int, mask: str, scope: str, length: int) -> Mapping[str, Edit]:
     """The edits that put a mask on; `length` is that of the longest sentence to come."""
     if attention not in ATTENTIONS:
         raise ValueError(f"attention={attention!r} takes no painted mask; choose one of {', '.join(ATTENTIONS)}")
@@ -160,7 +188,7 @@ def _longest(atlas: Atlas, trace: Trace) -> int:
     return max(tokens_allowed(None, given, atlas.config) + before, given)
 
 
-def _layers(atlas: Atlas, attention: str) -> int:
+def _layers(atlas: Opened, attention: str) -> int:
     return atlas.config.encoder_layers if attention.startswith("encoder") else atlas.config.decoder_layers
 
 

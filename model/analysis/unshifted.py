@@ -29,7 +29,7 @@ def fed(atlas: Atlas, trace: Trace) -> Fed:
     """The same pair in its right place, and with the decoder's input moved one to the left."""
     read = ids_of(atlas, trace.produced)
     if trace.source and isinstance(atlas, Translator):
-        logits = atlas.model(ids_of(atlas, trace.source), read)[0]
+        logits = atlas.forced(ids_of(atlas, trace.source), read)[0]
     else:
         logits = atlas.decoded(read, trace)[0]
     scores = logits.double().log_softmax(dim=-1)

@@ -99,12 +99,18 @@ def attention_bytes(config: ModelConfig, queries: int, keys: int, batch: int = 1
 
 
 def cache_bytes(config: ModelConfig, source: int, target: int, batch: int = 1, bytes_per_number: int = 4) -> int:
-    """What decoding has kept once `target` tokens are read behind a source: keys and values, 2 d numbers a token and layer.
+    """What decoding has kept once `target` tokens are read behind a source: keys and values, 2 d numbers a token and layer
+    (fewer where queries share keys).
 
     An encoder-decoder keeps those of the source in each cross-attention and those of the target in each self-attention; a
     decoder-only model keeps all of them in its one self-attention. The count is the same for the same d and decoder layers.
     """
-    return batch * config.decoder_layers * 2 * config.d_model * (source + target) * bytes_per_number
+    return batch * config.decoder_layers * 2 * kept_width(config) * (source + target) * bytes_per_number
+
+
+def kept_width(config: ModelConfig) -> int:
+    """How many numbers the keys of one token are in one layer: d, or fewer where queries share keys."""
+    return config.key_heads_of("decoder.self_attention") * config.head_dim
 
 
 def memory_by_part(

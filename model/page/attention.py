@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -56,6 +57,7 @@ def pack(
     extra: Mapping[str, Any] | None = None,
     layers: Sequence[int] | None = None,
     largest: int = LARGEST,
+    steps: bool = True,
 ) -> bytes:
     """Everything that one view of a trace needs, in one message.
 
@@ -66,7 +68,8 @@ def pack(
     than the star of guided heads); `defaults` is what a first visit shows
     (attention, overview, layer, head, row, unit, special, scale); `extra` is what another component adds of its own. `layers`:
     those to send, counted from 0, all if None; an attention that has none of them is left out. Above `largest` tokens weights are
-    pooled.
+    pooled. `steps`: whether a head can be stepped through, which needs its model. Rows of a trace that does not say what they
+    produced are called by what they read; where both are the same (words of a file) by what they produced.
 
     Raises `ValueError` for weights of another shape than (1, head, query, key), or of other lengths than their sentences.
     """
@@ -78,18 +81,22 @@ def pack(
         attentions = [identifier for identifier in attentions if any(layer < len(_paths(trace, identifier)) for layer in layers)]
         if not attentions:
             raise ValueError(f"no attention of this trace has any of the layers {list(layers)}, counted from 0")
+    named, fingerprint = _rows_named(trace), _fingerprint(trace)
+    trace = trace if trace.produced else replace(trace, produced=trace.target)
     blocks: list[bytes] = []
     header = {
         "view": view,
-        "trace": _fingerprint(trace),
+        "trace": fingerprint,
         "tokens": {side: _tokens(trace, side, words.get(side)) for side in ("source", "target", "produced")},
         "probabilities": [math.exp(value) for value in trace.log_probabilities],
-        "attentions": [_attention(trace, identifier, blocks, layers, largest) for identifier in attentions],
+        "attentions": [{**_attention(trace, identifier, blocks, layers, largest), **named} for identifier in attentions],
         "text": {name: text[name] for name in LABELS},
         "caption": dict(caption),
         "guided": [{"attention": "decoder.cross_attention", **entry} for entry in guided],
         "extra": dict(extra or {}),
     }
+    if not steps:
+        header["steps"] = False
     return _envelope(header, blocks, {"defaults": dict(defaults or {})})
 
 
@@ -116,6 +123,14 @@ def unpack(message: bytes) -> tuple[dict[str, Any], memoryview]:
     header = json.loads(message[4 : 4 + length])
     start = -(-(4 + length) // 4) * 4
     return header, memoryview(message)[start : start + header["bytes"]]
+
+
+def _rows_named(trace: Trace) -> dict[str, str]:
+    """By what alone the decoder's rows can be called; nothing where the reader may choose."""
+    if not trace.produced:
+        return {"named": "read"}
+    same = [token.text for token in trace.produced] == [token.text for token in trace.target]
+    return {"named": "produced"} if same else {}
 
 
 def _envelope(header: dict[str, Any], blocks: Sequence[bytes], beside: Mapping[str, Any] | None = None) -> bytes:
@@ -159,7 +174,7 @@ def _word_label(pieces: Sequence[Any], text: str | None) -> str:
     typed = text[min(start for start, _ in spans) : max(end for _, end in spans)].strip()
     if not typed or not typed.isprintable():
         return "".join(piece.label for piece in pieces)
-    return f"<unk> {typed}" if all(piece.unknown for piece in pieces) else typed
+    return f"{pieces[0].unknown_name} {typed}" if all(piece.unknown for piece in pieces) else typed
 
 
 def _attention(trace: Trace, identifier: str, blocks: list[bytes], only: Sequence[int] | None, largest: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ const BESIDE = 860, BETWEEN = 34, TALLEST = 620;
 export class LinkedView {
   constructor(app) {
     this.app = app;
-    const { text } = app.payload.header;
+    const { header } = app.payload, { text } = header;
     this.text = new Stage({ name: "text", onDraw: (surface, view) => surface.shift(-view.x, -view.y, () => drawLinked(surface, app.theme, this.flow, this.model(), app.focus)) });
     this.buttons = element("div", { class: "maps" });
     this.text.spacer.append(this.buttons);
@@ -33,7 +33,7 @@ export class LinkedView {
     this.pair = element("div", { class: "pair linked" }, element("div", { class: "flow" }, this.text.frame, this.sentence, app.live, unpin), this.matrix.node);
     this.body = element("div", {}, this.pair, this.note, this.path, this.table.details, this.taken.node);
     this.node = element("div", {}, element("section", { class: "card", "data-testid": "opened" }, this.controls, this.loading, this.body),
-      element("section", { class: "card aside" }, element("h3", {}, text.steps), this.steps));
+      element("section", { class: "card aside", hidden: header.tokens.produced.labels.length ? null : "" }, element("h3", {}, text.steps), this.steps));
   }
 
   render() {
@@ -86,8 +86,9 @@ export class LinkedView {
 
   /** How likely each shown target word was when it was written; null for what was never produced (the start token). */
   probabilities() {
-    const { header } = this.app.payload, { state, axes } = this.opened, shift = state.row === "read" ? 1 : 0;
+    const { header } = this.app.payload, { state, axes, attention } = this.opened, shift = state.row === "read" ? 1 : 0;
     return axes.rows.items.map(item => {
+      if (attention.query !== "target") return null; // an encoder produces nothing
       const steps = item.positions.map(position => position - shift);
       return steps.some(step => step < 0) ? null : steps.reduce((product, step) => product * header.probabilities[step], 1);
     });
@@ -143,7 +144,7 @@ export class LinkedView {
     } else {
       const probability = this.probabilities()[query], item = axes.rows.items[query], col = map.states[query] === "ok" ? strongest(map, { row: query }) : null;
       const said = probability === null ? text.sentence_start : item.positions.length > 1 ? text.sentence_word_probability : text.sentence_probability;
-      this.sentence.append(fillNodes(said, { token: token(item), probability: probability?.toFixed(2) }), " ");
+      if (opened.attention.query === "target") this.sentence.append(fillNodes(said, { token: token(item), probability: probability?.toFixed(2) }), " ");
       if (col !== null) this.sentence.append(fillNodes(head === "mean" ? text.sentence_looked_mean : text.sentence_looked,
         { ...places, key: token(axes.cols.items[col]), weight: map.values[query * map.cols + col].toFixed(2) }));
     }

@@ -38,6 +38,16 @@ class HuggingFaceTranslator(Translator):
             raise TextError("the source text is empty; type at least one word")
         return self._checked(self.tokenizers.source.whole(text))
 
+    def forced(
+        self, source: Tensor, target: Tensor, source_mask: Tensor | None = None, target_mask: Tensor | None = None
+    ) -> Tensor:
+        """The model's own logits of a forced pass, also of what its rules for writing forbid."""
+        return self.model.logits(target, self.model.encode(source, source_mask), source_mask, target_mask)
+
+    def decoded(self, target: Tensor, trace: Trace) -> Tensor:
+        """The same of another target for the source of a trace."""
+        return self.model.logits(target, trace["encoder.output"].tensor)
+
     def _record(
         self,
         forward: Callable[[Tensor], Tensor],
@@ -65,6 +75,16 @@ class HuggingFaceLanguageModel(LanguageModel):
     def source_tokens(self, text: str) -> tuple[Token, ...]:
         """What the model reads before it writes: the pieces of the prompt, and before them what its tokenizer puts there."""
         return self._checked(self._read(self.tokenizers.target.encode(text)))
+
+    def forced(
+        self, source: Tensor, target: Tensor, source_mask: Tensor | None = None, target_mask: Tensor | None = None
+    ) -> Tensor:
+        """The model's own logits of a forced pass, also of what its rules for writing forbid; there is no source."""
+        return self.model.logits(target, target_mask)
+
+    def decoded(self, target: Tensor, trace: Trace) -> Tensor:
+        """The same of another text; nothing of a trace is needed for it."""
+        return self.model.logits(target)
 
     def _read(self, pieces: Sequence[Token]) -> tuple[Token, ...]:
         tokenizer = self.tokenizers.target

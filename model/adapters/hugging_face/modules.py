@@ -16,6 +16,10 @@ from model.trace import Traced
 from model.transformer import DecoderOnly, EncoderDecoder
 
 
+LEFT_PADDING = frozenset({"t5", "mt5", "m2m_100", "roberta", "xlm-roberta"})
+"""Encoders whose positions do not count padding on the left."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class HuggingFaceConfig(ModelConfig):
     """The shape of a model of theirs. Its choices need not be among ours, so they are told here and not checked.
@@ -43,15 +47,15 @@ class HuggingFaceConfig(ModelConfig):
     def head_dim(self) -> int:
         return self.width
 
+    @property
+    def pads_left(self) -> bool:
+        return self.architecture in LEFT_PADDING or self.family == "decoder-only"
+
     def heads_of(self, attention: str) -> int:
         return self.decoder_heads if attention.startswith("decoder") else self.num_heads
 
     def key_heads_of(self, attention: str) -> int:
         return self.key_value_heads if self.key_value_heads != self.num_heads else self.heads_of(attention)
-
-
-LEFT_PADDING = frozenset({"t5", "mt5", "m2m_100", "roberta", "xlm-roberta"})
-"""Encoders whose positions do not count padding on the left."""
 
 
 def _permitted(logits: Tensor, config: HuggingFaceConfig, earlier: int) -> Tensor:
@@ -91,6 +95,18 @@ class HuggingFaceEncoderDecoder(EncoderDecoder):
         cache: KeyValueCache | None = None,
     ) -> Tensor:
         earlier = cache.length if cache else 0
+        return _permitted(self.logits(target, memory, source_mask, target_mask, cache), self.config, earlier)
+
+    def logits(
+        self,
+        target: Tensor,
+        memory: Tensor,
+        source_mask: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """The model's own logits, also of what may not be written."""
+        earlier = cache.length if cache else 0
         self.check_length(target, earlier)
         _check_padding(target_mask, self.config)
         cached = _their_cache(cache, self.config.decoder_layers, crosses=True)
@@ -100,7 +116,8 @@ class HuggingFaceEncoderDecoder(EncoderDecoder):
         )  # fmt: skip
         self.logits_side.record("batch token vocab", logits=made.logits)
         _keep(cache, made.cache, target.shape[1], crosses=True)
-        return _permitted(made.logits, self.config, earlier)
+        found: Tensor = made.logits
+        return found
 
 
 class HuggingFaceDecoderOnly(DecoderOnly):
@@ -114,6 +131,10 @@ class HuggingFaceDecoderOnly(DecoderOnly):
         self.logits_side = Theirs("", "target")
 
     def forward(self, target: Tensor, target_mask: Tensor | None = None, cache: KeyValueCache | None = None) -> Tensor:
+        return _permitted(self.logits(target, target_mask, cache), self.config, earlier=1)
+
+    def logits(self, target: Tensor, target_mask: Tensor | None = None, cache: KeyValueCache | None = None) -> Tensor:
+        """The model's own logits, also of what may not be written."""
         if cache is not None and target_mask is not None:
             raise ValueError("a cache keeps no padding of earlier steps; decode with cache or with target_mask, not with both")
         earlier = cache.length if cache else 0
@@ -124,8 +145,8 @@ class HuggingFaceDecoderOnly(DecoderOnly):
         )  # fmt: skip
         self.logits_side.record("batch token vocab", logits=made.logits)
         _keep(cache, made.cache, target.shape[1], crosses=False)
-        logits: Tensor = _permitted(made.logits, self.config, earlier=1)
-        return logits
+        found: Tensor = made.logits
+        return found
 
 
 class HuggingFaceEncoderOnly(Traced):

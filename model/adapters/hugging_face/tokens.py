@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from model.tokenizer import Token, Tokenizer
@@ -99,7 +100,7 @@ class HuggingFaceTokenizer(Tokenizer):
             while begin < end - 1 and whole[begin].isspace():
                 begin += 1
             text = self._shown(name) if self._part(name) else whole[begin:end]
-            tokens.append(Token(text.strip() or self._shown(name), id_, (begin, end), unknown=id_ == self.theirs.unk_token_id))
+            tokens.append(Token(text.strip() or self._shown(name), id_, (begin, end), **self._unknown(id_)))
             begin = end
         return tuple(tokens)
 
@@ -120,7 +121,7 @@ class HuggingFaceTokenizer(Tokenizer):
             if shown == " " and not text[begin:end].isspace():  # a space that was put before the text stands for none of it
                 end = begin
             label = shown if self._part(name) or begin == end else text[begin:end]
-            tokens.append(Token(label.strip() or shown, id_, (begin, end), unknown=id_ == self.theirs.unk_token_id))
+            tokens.append(Token(label.strip() or shown, id_, (begin, end), **self._unknown(id_)))
         return tuple(tokens)
 
     def _placed(self, text: str) -> tuple[Token, ...]:
@@ -130,9 +131,13 @@ class HuggingFaceTokenizer(Tokenizer):
         ids = self.theirs.convert_tokens_to_ids(pieces)
         found = placed([piece.replace(_SPACE, "") for piece in pieces], text)
         return tuple(
-            Token(text[slice(*span)] or self._shown(piece), id_, span, unknown=id_ == self.theirs.unk_token_id)
+            Token(text[slice(*span)] or self._shown(piece), id_, span, **self._unknown(id_))
             for piece, id_, span in zip(pieces, ids, found, strict=True)
         )
+
+    def _unknown(self, id_: int) -> dict[str, Any]:
+        """What a token is told of the entry that stands for all that is not in the vocabulary."""
+        return {"unknown": True, "unknown_name": str(self.theirs.unk_token)} if id_ == self.theirs.unk_token_id else {}
 
     def _part(self, name: str) -> bool:
         """Whether a piece holds bytes that are no whole character."""
@@ -182,7 +187,7 @@ def _without(token: Token, prefix: int) -> Token:
         return token
     begin, end = (max(0, place - prefix) for place in token.span)
     special = token.special or token.span[1] <= prefix
-    return Token(token.text, token.id, (begin, begin if special else end), special, token.unknown and not special)
+    return replace(token, span=(begin, begin if special else end), special=special, unknown=token.unknown and not special)
 
 
 def _encodable(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The process that measures beside the pages (`model.apart`): what is dear holds up nobody but whoever asked for it.
+"""Processes that compute beside the pages (`model.apart`): what is dear holds up nobody but whoever asked for it.
 
-One process for the whole server, started when something is asked for and ended when nobody asks any more. Where it fails, the
+Two for the whole server, each started when something is asked of it and ended when nobody asks any more. Where one fails, the
 page computes for itself.
 """
 
@@ -11,28 +11,32 @@ import subprocess
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 
 import streamlit as st
 
 from app.session.loading import ROOT, folder_of
 from model import checkpoint, plain
-from model.apart import FUNCTIONS, Answer, Request
+from model.apart import FUNCTIONS, Answer, Pace, Request
 
 _logger = logging.getLogger(__name__)
 
 IDLE = 300.0  # seconds without a question after which the process ends, and gives its memory back
 LONGEST = 60.0  # seconds that one answer may take
 MOST = 256  # answers that are kept
+HELLO = ""  # is answered when the process has begun
 WAITING = 32  # questions that may wait: beyond them pages compute for themselves
 
 
 class Apart:
-    """Questions answered one after another by a process; safe to be asked by many threads."""
+    """Questions answered one after another by a process; safe to be asked by many threads.
 
-    def __init__(self, command: Sequence[str]) -> None:
-        self.command = tuple(command)
+    A process takes seconds to begin: one that is not `patient` answers nothing until it has.
+    """
+
+    def __init__(self, command: Sequence[str], *, patient: bool = True) -> None:
+        self.command, self.patient, self.ready = tuple(command), patient, False
         self.lock = threading.Lock()
         self.kept: OrderedDict[str, Future[Answer]] = OrderedDict()
         self.questions: queue.Queue[tuple[str, Future[Answer]]] = queue.Queue()
@@ -49,14 +53,21 @@ class Apart:
             if self.questions.qsize() >= WAITING:
                 return None
             future: Future[Answer] = Future()
-            self.kept[question] = future
-            while len(self.kept) > MOST:
-                self.kept.popitem(last=False)
-            self.questions.put((question, future))
+            if self.patient or self.ready:
+                self.kept[question] = future
+                while len(self.kept) > MOST:
+                    self.kept.popitem(last=False)
+                self._put(question, future)
+                return future
             if self.thread is None:
-                self.thread = threading.Thread(target=self._work, daemon=True, name="apart")
-                self.thread.start()
-            return future
+                self._put(HELLO, future)
+            return None
+
+    def _put(self, question: str, future: "Future[Answer]") -> None:
+        self.questions.put((question, future))
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._work, daemon=True, name="apart")
+            self.thread.start()
 
     def _work(self) -> None:
         while True:
@@ -70,9 +81,14 @@ class Apart:
                         return
                 continue
             try:
-                future.set_result(self._answered(question))
+                answer = self._answered(question)
+                if answer.error:
+                    raise RuntimeError(answer.error)
+                future.set_result(answer)
+                self.ready = True
             except Exception as error:
-                self._end()
+                if not isinstance(error, RuntimeError):
+                    self._end()
                 with self.lock:
                     self.kept.pop(question, None)  # asked again, it is tried again
                 future.set_exception(error)
@@ -91,10 +107,8 @@ class Apart:
         finally:
             timer.cancel()
         if not line:
-            raise RuntimeError("the process that measures beside the pages has ended")
+            raise EOFError(f"the process {' '.join(self.command[1:])} has ended")
         answer: Answer = plain.read(line)
-        if answer.error:
-            raise RuntimeError(answer.error)
         return answer
 
     def _start(self) -> "subprocess.Popen[str]":
@@ -105,7 +119,7 @@ class Apart:
         return self.process
 
     def _end(self) -> None:
-        process, self.process = self.process, None
+        process, self.process, self.ready = self.process, None, False
         if process is not None:
             process.kill()
             process.wait()
@@ -114,10 +128,13 @@ class Apart:
                     stream.close()
 
 
+NICENESS: Mapping[Pace, int] = {"quick": 0, "long": 5}  # somebody's page waits for the one; trainings have 10
+
+
 @st.cache_resource(show_spinner=False)
-def _apart() -> Apart:
-    """The one of this server."""
-    return Apart((sys.executable, "-m", "model.apart"))
+def _apart(pace: Pace) -> Apart:
+    """The two of this server: a sentence does not wait behind what takes seconds."""
+    return Apart((sys.executable, "-m", "model.apart", str(NICENESS[pace])), patient=pace == "long")
 
 
 _allowed = threading.Event()
@@ -135,7 +152,7 @@ def computes(function: str, name: str) -> bool:
 
 def ask(request: Request) -> "Future[Answer] | None":
     """The answer, now or later; None where too many wait already."""
-    return _apart().ask(request)
+    return _apart(FUNCTIONS[request.function]).ask(request)
 
 
 def answer_of(asked: "Future[Answer]", function: str) -> Answer | None:

@@ -11,12 +11,14 @@ from app.session.limits import MAX_TOKENS
 from app.session.loading import load, writer
 from app.session.rates import computing
 from app.session.selection import Selection
+from model.apart import written
 from model.decoding import length_limit
 from model.trace import Trace
 from model.translator import LanguageModel, Reader, Translation
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
+WRITTEN = f"{written.__module__}.{written.__qualname__}"
 Chosen = tuple[str, str, str | None, int]  # model, source, target written by hand, beam
 
 
@@ -24,10 +26,13 @@ Chosen = tuple[str, str, str | None, int]  # model, source, target written by ha
 def translation(name: str, source: str, beam: int = 1) -> Translation:
     """The model's own translation; of a language model, its continuation."""
     computing("sentence")
-    atlas = writer(name)
+    atlas, limit = writer(name), None
     if isinstance(atlas, LanguageModel):  # prompt and continuation stand in one picture
-        return atlas.generate(source, beam, min(MAX_TOKENS, length_limit(len(atlas.source_tokens(source)))))
-    return atlas.translate(source, beam)
+        limit = min(MAX_TOKENS, length_limit(len(atlas.source_tokens(source))))
+    if (asked := _asked(WRITTEN, name, (source, beam, limit), {})) and (answer := apart.answer_of(asked, WRITTEN)):
+        found: Translation = answer.found
+        return found
+    return written(atlas, source, beam, limit)
 
 
 def wrote(name: str, source: str, beam: int = 1) -> str:

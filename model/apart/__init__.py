@@ -6,32 +6,49 @@ reads, and its arguments (`model.plain`): nothing of it is run as code.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from model import plain
+from model.trace import Trace
 from model.translator import Atlas, Translation, load
 
-FUNCTIONS = frozenset(
-    {
-        "model.analysis.ablation.importance",
-        "model.analysis.cheating.beside",
-        "model.analysis.families.continued",
-        "model.analysis.families.masked",
-        "model.analysis.feed_forward.corpora",
-        "model.analysis.lengths.loss_by_length",
-        "model.analysis.lens.from_encoder_layers",
-        "model.analysis.purpose.outcomes",
-        "model.analysis.purpose.outcomes_of",
-        "model.analysis.rotated.measure",
-        "model.analysis.schedules_tried.shifts",
-        "model.analysis.stacks.arrangements",
-        "model.analysis.tying.misplaced",
-    }
-)
-"""What may be asked for: all that takes a tenth of a second or more."""
+Pace = Literal["quick", "long"]
+
+FUNCTIONS: Mapping[str, Pace] = {
+    "model.analysis.ablation.importance": "long",
+    "model.analysis.agreement.of_trace": "quick",
+    "model.analysis.altered_layers.damage": "quick",
+    "model.analysis.cheating.beside": "long",
+    "model.analysis.decoding_steps.beside": "quick",
+    "model.analysis.decoding_steps.cached": "quick",
+    "model.analysis.decoding_steps.write": "quick",
+    "model.analysis.edited.written": "quick",
+    "model.analysis.embeddings.without_factor": "quick",
+    "model.analysis.embeddings.without_position": "quick",
+    "model.analysis.families.continued": "quick",
+    "model.analysis.families.masked": "long",
+    "model.analysis.feed_forward.corpora": "long",
+    "model.analysis.lengths.loss_by_length": "long",
+    "model.analysis.lens.from_encoder_layers": "long",
+    "model.analysis.order.compare": "quick",
+    "model.analysis.painted.damage": "quick",
+    "model.analysis.painted.damaged_text": "quick",
+    "model.analysis.painted.written": "quick",
+    "model.analysis.purpose.outcomes": "long",
+    "model.analysis.purpose.outcomes_of": "long",
+    "model.analysis.rotated.maps_without": "quick",
+    "model.analysis.rotated.measure": "quick",
+    "model.analysis.schedules_tried.shifts": "long",
+    "model.analysis.stacks.arrangements": "long",
+    "model.analysis.tying.misplaced": "long",
+    "model.analysis.variants.measure": "quick",
+    "model.analysis.variants.written": "quick",
+    "model.apart.written": "quick",
+}
+"""What may be asked for, and which of two processes computes it: what takes some twentieth of a second, and what takes longer."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +75,32 @@ def _model(name: str) -> Atlas:
     return load(name)
 
 
+@lru_cache(maxsize=8)
+def _trace(name: str, source: str, target: str | Translation | None) -> Trace:
+    return _model(name).trace(source, target)
+
+
+def written(atlas: Atlas, source: str, beam: int, limit: int | None) -> Translation:
+    """What a model writes of a text, or after it."""
+    return atlas.write(source, beam, limit)
+
+
 def found(request: Request) -> Any:
-    """What the function finds; ValueError for one that is not among `FUNCTIONS`."""
+    """What the function finds; ValueError for one that is not of `FUNCTIONS`."""
     if request.function not in FUNCTIONS:
-        raise ValueError(f"{request.function!r} is not computed here; it has to be among model.apart.FUNCTIONS")
+        raise ValueError(f"{request.function!r} is not computed here; it has to stand in model.apart.FUNCTIONS")
     module, _, name = request.function.rpartition(".")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     atlas = _model(request.model)
     if request.source is None:
         return function(atlas, *request.arguments)
-    return function(atlas, atlas.trace(request.source, request.target), *request.arguments)
+    return function(atlas, _trace(request.model, request.source, request.target), *request.arguments)
 
 
 def answer(line: str) -> str:
-    """The line that answers a line. What goes wrong is an answer too."""
+    """The line that answers a line; an empty one only asks whether anybody is there. What goes wrong is an answer too."""
     try:
-        return plain.write(Answer(found(plain.read(line))))
+        return plain.write(Answer(found(plain.read(line)) if line.strip() else None))
     except Exception as error:  # whoever asked computes it itself, and meets the same error where it belongs
         return plain.write(Answer(error=f"{type(error).__name__}: {error}"))
 

@@ -1,4 +1,4 @@
-"""`python -m model.apart`: answers the lines of its standard input until it ends."""
+"""`python -m model.apart NICENESS`: answers the lines of its standard input until it ends."""
 
 import os
 import sys
@@ -7,8 +7,6 @@ import torch
 
 from model.apart import serve
 
-NICENESS = 5  # before trainings, which have 10; after pages, which have 0
-
-os.nice(NICENESS)
+os.nice(int(sys.argv[1]))
 torch.set_num_threads(1)
 serve(sys.stdin, sys.stdout)

@@ -20,7 +20,7 @@ from app.session.limits import (
     refused,
     remarks,
 )
-from app.session.listed import find, listed
+from app.session.listed import find as listed_model
 from app.session.listed_file import Listed, ModelList
 from app.session.loading import arriving, config_of, damage, folder_of, languages, load, loaded, models, writer, writes_on
 from app.session.origin import version, weights_digest
@@ -176,7 +176,6 @@ __all__ = [
     "example_pairs",
     "examples",
     "export_name",
-    "find",
     "first_example",
     "first_matrices",
     "folder_of",
@@ -192,7 +191,7 @@ __all__ = [
     "leave_presenting",
     "links_ending",
     "links_file",
-    "listed",
+    "listed_model",
     "load",
     "loaded",
     "long_link",

@@ -15,7 +15,7 @@ def wait(page: str, model: str) -> None:
     """In place of a page whose model has to be loaded first; ends the run unless the model is there."""
     if session.bring(model) or not session.arriving(model):
         return
-    entry = session.find(model)
+    entry = session.listed_model(model)
     assert entry is not None
     session.comes_later(False)  # the progress is no part of the page
 

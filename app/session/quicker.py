@@ -4,15 +4,17 @@ A box of numbers, a text box, a list ask whether the session holds nothing under
 widgets of the page for that. A fragment notes where it stands, and Streamlit copies the containers around each of these once
 more. Counted in calls of functions, both were a third of a run of the page of costs, with its twenty boxes, and a tenth of a run
 of other pages. A look into a cache reads the signature of the cached function anew for every argument; a run that begins reads
-the whole theme from the configuration anew, some hundred options; and each message of a run wakes the loop that sends it, which
-then contends with the run for Python's lock.
+the whole theme from the configuration anew, some hundred options; and each message of a run wakes the loop that sends it twice,
+which then contends with the run for Python's lock: that was as much work as the run.
 """
 
+import asyncio
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from streamlit import config, type_util
@@ -20,6 +22,8 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.runtime import Runtime
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 from streamlit.runtime.state import SafeSessionState
 
 
@@ -61,34 +65,57 @@ def _copied(self: DeltaGenerator, memo: dict[int, Any]) -> DeltaGenerator:
 
 
 class _Waiting:
-    """Events of the runs of one session, in their order, until its loop takes them: it is woken once for all that wait."""
+    """Events of the runs of one session, in their order, until its loop takes them: all that wait at once, not one by one."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop, self.lock = loop, threading.Lock()
         self.events: deque[Callable[[], None]] = deque()
 
-    def put(self, session: AppSession, event: Callable[[], None]) -> None:
+    def put(self, event: Callable[[], None], *, last: bool) -> None:
         with self.lock:
             self.events.append(event)
             first = len(self.events) == 1
-        if first:
-            _call_soon(session, lambda: self.take(session))
+        if last:
+            self._soon(self.take)
+        elif first:
+            self._soon(lambda: self.loop.call_later(HOLD, self.take))
 
-    def take(self, session: AppSession) -> None:
+    def _soon(self, work: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
+            self.loop.call_soon_threadsafe(work)
+
+    def take(self) -> None:
         with self.lock:
             events, self.events = self.events, deque()
         for event in events:
-            session._event_loop.call_soon(event)
+            try:
+                event()
+            except Exception as error:
+                self.loop.call_exception_handler({"message": "an event of a run failed", "exception": error})
 
 
-_call_soon = AppSession._call_soon_on_event_loop
+HOLD = 0.01  # seconds for which messages of a run that goes on are held back
+MORE_FOLLOWS = (ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG)
 
 
-def _soon(self: AppSession, callback: Callable[[], None]) -> None:
+def _happened(self: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, *about: Any, **of_it: Any) -> None:
+    """An event of a run, mostly from its thread, is for the loop."""
     waiting: _Waiting | None = self.__dict__.get("_atlas_waiting")
     if waiting is None:
-        waiting = self.__dict__.setdefault("_atlas_waiting", _Waiting())
-    waiting.put(self, callback)
+        waiting = self.__dict__.setdefault("_atlas_waiting", _Waiting(self._event_loop))
+    handle = self._handle_scriptrunner_event_on_event_loop
+    waiting.put(partial(handle, sender, event, *about, **of_it), last=event not in MORE_FOLLOWS)
+
+
+def _something_to_send(self: Runtime) -> None:
+    """Wake the loop that sends, unless it is awake."""
+    found = self._get_async_objs()
+    if found.need_send_data.is_set():
+        return
+    if asyncio._get_running_loop() is found.eventloop:
+        found.need_send_data.set()
+    else:
+        found.eventloop.call_soon_threadsafe(found.need_send_data.set)
 
 
 def _theme_once(populate: Callable[[CustomThemeConfig, str], None]) -> Callable[..., None]:
@@ -110,6 +137,7 @@ def quicken() -> None:
     """Put all of it into Streamlit, for this process."""
     SafeSessionState.filtered_state = property(_Looked)  # type: ignore[assignment,method-assign]
     DeltaGenerator.__deepcopy__ = _copied  # type: ignore[method-assign,assignment]
-    AppSession._call_soon_on_event_loop = _soon  # type: ignore[method-assign]
+    AppSession._on_scriptrunner_event = _happened  # type: ignore[method-assign]
+    Runtime._enqueued_some_message = _something_to_send  # type: ignore[method-assign]
     type_util.get_func_parameters = lru_cache(maxsize=1024)(type_util.get_func_parameters)
     app_session._populate_theme_msg = _theme_once(app_session._populate_theme_msg)

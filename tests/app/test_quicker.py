@@ -2,12 +2,16 @@
 
 import asyncio
 import threading
+import time
 from copy import deepcopy
+from typing import Any
 
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.testing.v1 import AppTest
 
 from app import session
@@ -43,40 +47,48 @@ def test_a_copied_container_stands_among_copies_of_those_around_it() -> None:
 
 
 class OnlyALoop(AppSession):
-    """A session of which nothing is there but the loop that sends its messages."""
+    """A session of which nothing is there but the loop that sends its messages, and what arrived there."""
 
     def __init__(self) -> None:
         self._event_loop = asyncio.get_running_loop()
+        self.arrived: list[str] = []
+        self.over = asyncio.Event()
 
     def __del__(self) -> None:
         pass
 
+    def _handle_scriptrunner_event_on_event_loop(self, *event: Any, **about: Any) -> None:
+        said = about["forward_msg"].hash
+        if said == "wrong":
+            raise ValueError("no message")
+        self.arrived.append(said)
+        if event[1] is ScriptRunnerEvent.SHUTDOWN:
+            self.over.set()
+
 
 def test_messages_of_a_run_arrive_in_their_order_and_one_that_fails_stops_no_other() -> None:
-    arrived: list[int] = []
     failed: list[str] = []
+    said = [*(str(number) for number in range(300)), "wrong", "last but one"]
 
-    async def receive() -> None:
-        of_session = OnlyALoop()
-        of_session._event_loop.set_exception_handler(lambda _, context: failed.append(str(context["exception"])))
-        done = asyncio.Event()
-
-        def put(number: int) -> None:
-            of_session._call_soon_on_event_loop(lambda: arrived.append(number) if number != 150 else int("no number"))
+    async def receive() -> list[str]:
+        session = OnlyALoop()
+        session._event_loop.set_exception_handler(lambda _, context: failed.append(str(context["exception"])))
 
         def run() -> None:
-            for number in range(300):
-                put(number)
-            of_session._call_soon_on_event_loop(done.set)
+            for number, word in enumerate(said):
+                session._on_scriptrunner_event(None, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, forward_msg=ForwardMsg(hash=word))
+                if number == 100:
+                    time.sleep(0.03)  # longer than messages are held back
+            session._on_scriptrunner_event(None, ScriptRunnerEvent.SHUTDOWN, forward_msg=ForwardMsg(hash="last"))
 
         thread = threading.Thread(target=run)
         thread.start()
-        await done.wait()
+        await session.over.wait()
         thread.join()
+        return session.arrived
 
-    asyncio.run(receive())
-    assert arrived == [number for number in range(300) if number != 150]
-    assert ["no number" in one for one in failed] == [True]
+    assert asyncio.run(receive()) == [*(word for word in said if word != "wrong"), "last"]
+    assert failed == ["no message"]
 
 
 def test_the_theme_is_told_to_every_run() -> None:

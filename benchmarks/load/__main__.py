@@ -29,6 +29,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, nargs="+", help=f"how many at once, one crowd after the other {LEVELS}")
     parser.add_argument("--seconds", type=float, default=40, help="of each measurement, after all have arrived (%(default)s)")
+    parser.add_argument(
+        "--settle", type=float, default=30, help="of action before each, which fill the caches and do not count (%(default)s)"
+    )
     parser.add_argument("--every", type=float, default=2.0, help="seconds between two actions of a visitor (%(default)s)")
     parser.add_argument(
         "--training", action="store_true", help="with one live training running (else the last of the usual crowds has one)"
@@ -69,7 +72,7 @@ def run(options: argparse.Namespace, server: Server) -> None:
         levels.append((30, True))
     for people, training in levels:
         crowd = Crowd(server, people, options.every, options.pages, training=training)
-        result = asyncio.run(crowd.measure(options.seconds))
+        result = asyncio.run(crowd.measure(options.seconds, options.settle))
         results.append(result)
         print("\n".join(lines(result)), flush=True)
     print("\n" + "\n".join(slowest([done for result in results for done in result.done], options.slowest)))

@@ -46,8 +46,8 @@ class Crowd:
         self.stop = asyncio.Event()
         self.arrived = 0
 
-    async def measure(self, seconds: float) -> Result:
-        """Let all arrive, then measure for so long, then let all leave."""
+    async def measure(self, seconds: float, settle: float = 0.0) -> Result:
+        """Let all arrive and act for `settle` seconds that do not count, then measure for so long, then let all leave."""
         async with asyncio.TaskGroup() as group:
             for number in range(self.people):
                 group.create_task(self._visit(number))
@@ -56,6 +56,7 @@ class Crowd:
             latest = time.perf_counter() + PATIENCE + self.people
             while self.arrived < self.people and time.perf_counter() < latest:
                 await asyncio.sleep(0.1)
+            await asyncio.sleep(settle)
             begun, start = await self.usage(), time.perf_counter()
             arrivals, self.done = self.done, []
             peak = begun.memory

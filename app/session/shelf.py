@@ -4,7 +4,6 @@
 lies beside it (`Place.kept`) and goes with it.
 """
 
-import gc
 import logging
 import threading
 import time
@@ -168,10 +167,9 @@ class Shelf:
     def _drop(self, place: Place, why: str) -> None:
         del self.places[place.entry.name]
         atlas, place.atlas, place.kept = place.atlas, None, Kept()
-        if atlas is not None:  # a page that stays open in some browser still refers to it
+        if atlas is not None:  # a page that stays open in some browser still refers to it, and it is full of circles
             for tensor in (*atlas.model.parameters(), *atlas.model.buffers()):
                 tensor.data = torch.empty(0)
-        gc.collect()  # a model is full of circles
         logger.info("%s was put away (%s)", place.entry.name, why)
 
     def _make_room(self, found: Folder) -> None:

@@ -82,8 +82,7 @@ class Loaded(Generic[Family]):
         edits: Mapping[str, Edit] | None,
     ) -> Trace:
         """One forced pass: the decoder reads start and `pieces`, and is asked for `pieces` and end."""
-        read = self._checked((special(START), *pieces))
-        produced = (*pieces, special(END, len(texts[1])))
+        read, produced = self._rows(pieces, len(texts[1]))
         with torch.inference_mode(), tracing(edits) as recording:
             scores = forward(self._batch(read))[0].double().log_softmax(dim=-1)
         chosen = scores.gather(1, torch.tensor([[token.id] for token in produced], device=self.device))[:, 0]
@@ -96,6 +95,10 @@ class Loaded(Generic[Family]):
             source_text=texts[0],
             target_text=texts[1],
         )
+
+    def _rows(self, pieces: tuple[Token, ...], end: int) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+        """The decoder reads start and `pieces`, and is asked for `pieces` and the end, which stands at this place of the text."""
+        return self._checked((special(START), *pieces)), (*pieces, special(END, end))
 
     def _search(self, source: Sequence[Token], size: int, limit: int | None) -> Hypothesis:
         ids = self._batch(source)
@@ -122,6 +125,10 @@ class Translator(Loaded[EncoderDecoder]):
         if not tokens:
             raise TextError("the source text is empty; type at least one word")
         return self._checked((*tokens, special(END, len(text))))
+
+    def target_rows(self, text: str) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+        """What the decoder reads of a target, and what each of these rows is asked to produce."""
+        return self._rows(self.tokenizers.target.encode(text), len(text))
 
     def translate(self, text: str, beam: int = 1, limit: int | None = None) -> Translation:
         """Write a translation: greedily, or with a beam of that size."""

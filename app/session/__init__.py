@@ -62,7 +62,7 @@ from app.session.studio_export import (
     results_file,
 )
 from app.session.studio_pairs import FLAGS
-from app.session.studio_reading import default_head, shape_of, translators, under_encodings, upload_of, usual
+from app.session.studio_reading import default_head, measures_of, shape_of, translators, under_encodings, upload_of, usual
 from app.session.studio_rivals import (
     Rival,
     add_file,
@@ -201,6 +201,7 @@ __all__ = [
     "measured",
     "measured_model",
     "measured_side",
+    "measures_of",
     "models",
     "models_alike",
     "move",

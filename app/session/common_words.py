@@ -32,12 +32,17 @@ COMMON = {
 
 
 def may_be(written: str, language: str) -> bool:
-    """Whether a text may be in this language, of which nothing is said without evidence: "Paris" may be in any but Chinese."""
+    """Whether a text may be in this language, of which nothing is said without evidence: "Paris" may be in any but Chinese.
+
+    Of languages that this app has no model for nothing is known: a text may be in any of them.
+    """
+    if language != "zh" and language not in COMMON:
+        return True
     written = written[:READ]
     share = words.chinese_share(written)
     if share is not None and (share == 0 if language == "zh" else share > 0.5):
         return False
-    if language not in COMMON:
+    if language == "zh":
         return True
     found = _common(written)
     other = max(count for name, count in found.items() if name != language)

@@ -114,7 +114,7 @@ def _opened(study: Study, index: int, source: str, target: str) -> OpenedPair | 
     labels = extract.label(trace, split)
     weights: Maps = {
         measure: np.asarray(forced.measured(atlas, trace, measure)[:, 0].detach().cpu().numpy(), dtype=np.float32)
-        for measure in forced.MEASURES
+        for measure in forced.measures_of(atlas)
     }
     said = _reverse(study.reverse, source, target, split_punctuation=split)
     return OpenedPair(
@@ -178,7 +178,7 @@ def _reverse(name: str | None, source: str, target: str, *, split_punctuation: b
     maps: dict[str, npt.NDArray[np.float32]] = {}
     together: dict[str, npt.NDArray[np.float32]] = {}
     try:
-        for measure in forced.MEASURES:
+        for measure in forced.measures_of(atlas):
             settings = corpus.Settings(choice, measure, split_punctuation=split_punctuation)
             found = corpus.weights_of(atlas, target, source, settings)
             chosen = [found.at(one) for one in joint.guided(atlas.card, choice)]

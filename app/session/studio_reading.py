@@ -9,10 +9,12 @@ import streamlit as st
 
 from app.session import limits
 from app.session.common_words import may_be
+from app.session.listed_file import UNKNOWN
 from app.session.loading import known_words, languages, load, loaded, models, reads
+from app.session.speaking import is_foreign
 from app.session.studio_pairs import flags_of
 from app.session.studio_study import File, Reading, Study, Upload
-from model.alignment import formats
+from model.alignment import corpus, forced, formats
 from model.alignment.choices import Reason, default_with_reason, threshold_of
 from model.alignment.corpus import Settings
 from model.alignment.extract import Choice
@@ -72,7 +74,8 @@ def models_for(source: str, target: str, found: tuple[str, str] = ("", "")) -> t
 def reverse_of(name: str) -> str | None:
     """The model of the other direction, to symmetrise with; None if there is none."""
     wanted = languages(name)[::-1]
-    return next((other for other in translators() if languages(other) == wanted), None)
+    others = [other for other in translators() if other != name and is_foreign(other) == is_foreign(name)]
+    return None if UNKNOWN in wanted else next((other for other in others if languages(other) == wanted), None)
 
 
 def read(upload: Upload, reading: Reading, model: str = "", settings: Settings | None = None) -> Study:
@@ -146,10 +149,17 @@ def default_head(name: str) -> tuple[Choice, Reason]:
     return default_with_reason(atlas)
 
 
+def measures_of(name: str) -> tuple[str, ...]:
+    """What a model's links may be measured by."""
+    atlas = load(name)
+    assert isinstance(atlas, Translator)
+    return forced.measures_of(atlas)
+
+
 def shape_of(name: str) -> tuple[int, int]:
     """How many decoder layers and heads there are to choose from."""
     config = load(name).config
-    return config.decoder_layers, config.num_heads
+    return config.decoder_layers, config.heads_of(corpus.CROSS)
 
 
 def _settings(name: str, before: Settings | None, gold: Sequence[GoldLinks | None]) -> Settings:

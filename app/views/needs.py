@@ -42,9 +42,9 @@ def code_of(atlas: Opened, parts: Sequence[Callable[..., Any] | type]) -> tuple[
     return tuple(parts) if atlas.ours else tuple(CODE.get(part, part) for part in parts if part not in NOT_THEIRS)
 
 
-def instead_of_page(atlas: Opened, need: Need) -> None:
+def instead_of_page(atlas: Opened, need: Need, what: str = "missing.page") -> None:
     """Why this page has no picture of the model, a model that has one, and pages that show this one."""
-    _say(atlas, need, "missing.page")
+    _say(atlas, need, what)
     other = stand_in(atlas, need)
     if other:
         st.button(

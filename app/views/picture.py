@@ -83,8 +83,8 @@ def tell_foreign(atlas: Opened) -> None:
         return
     kind = "writer" if isinstance(atlas, LanguageModel) else "reader" if isinstance(atlas, Reader) else "translator"
     said = [
-        html.sentence(f"picture.foreign_{kind}", name=html.Ours(atlas.name), architecture=html.Ours(architecture(atlas))),
-        html.sentence(f"picture.positions_{atlas.config.positions}"),
+        html.sentence(f"of_others.kind_{kind}", name=html.Ours(atlas.name), architecture=html.Ours(architecture(atlas))),
+        html.sentence(f"of_others.positions_{atlas.config.positions}"),
         *_shared(atlas),
         *_around(atlas),
     ]
@@ -104,9 +104,9 @@ def _shared(atlas: Opened) -> list[str]:
     if keys < heads:
         size = heads // keys
         groups = html.joined([f"{at * size + 1}\N{EN DASH}{(at + 1) * size} → {at + 1}" for at in range(keys)])
-        said.append(html.sentence("picture.grouped", heads=heads, keys=keys, groups=html.Ours(groups)))
+        said.append(html.sentence("of_others.grouped", heads=heads, keys=keys, groups=html.Ours(groups)))
     if config.heads_of(first) != heads:
-        said.append(html.sentence("picture.unequal_heads", encoder=config.heads_of(first), decoder=heads))
+        said.append(html.sentence("of_others.unequal_heads", encoder=config.heads_of(first), decoder=heads))
     return said
 
 
@@ -118,10 +118,12 @@ def _around(atlas: Opened) -> list[str]:
     said = []
     if before or after:
         names = [html.joined([token.label for token in side]) if side else "\N{EN DASH}" for side in (before, after)]
-        said.append(html.sentence("picture.around", before=names[0], after=names[1]))
+        said.append(html.sentence("of_others.around", before=names[0], after=names[1]))
+    elif isinstance(atlas, LanguageModel):
+        said.append(html.sentence("of_others.nothing_around"))
     if not isinstance(atlas, LanguageModel | Reader):
         (start,) = atlas.tokenizers.target.produced([atlas.config.start])
-        said.append(html.sentence("picture.begins", start=start.label))
+        said.append(html.sentence("of_others.begins", start=start.label))
     return said
 
 

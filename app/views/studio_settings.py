@@ -24,6 +24,8 @@ def show(study: session.Study) -> None:
         _source(study)
         with st.container(horizontal=True, key="studio_choice", vertical_alignment="bottom"):
             _widgets(study)
+        if session.is_foreign(study.model):
+            html.prose("studio.of_others", kind="quiet", model=html.Ours(study.model))
         if study.reverse is None:
             html.prose("studio.no_reverse", kind="quiet", model=html.Ours(study.model))
         else:
@@ -78,7 +80,7 @@ def _widgets(study: session.Study) -> None:
     _select("row", list(ROWS), choice.row, lambda value: choose(row=value), lambda value: text(f"studio.row_{value}"))
     _select(
         "measure",
-        ["weights", "norms"],
+        list(session.measures_of(study.model)),
         settings.measure,
         lambda value: session.choose(measure=value),
         lambda value: text(f"studio.measure_{value}"),

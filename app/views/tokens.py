@@ -56,7 +56,7 @@ def of_others(selection: session.Selection, atlas: Opened, trace: Trace, side: S
     def stage() -> None:
         pieces(selection, atlas, trace, side)
         picture.tell_foreign(atlas)
-        needs.instead_of_page(atlas, "modules")
+        needs.instead_of_page(atlas, "modules", "missing.rest")
 
     return Anatomy("tokens", stage, pictured=False, tries=False)
 

@@ -140,7 +140,8 @@ def own_score(selection: session.Selection, atlas: Atlas) -> str:
     if atlas.ours:
         return html.number(session.translation(selection.model, selection.text, selection.beam).score)
     trace = session.trace(selection.model, selection.text, None, selection.beam)
-    return html.number(sum(trace.log_probabilities[atlas.first_written(trace) :]))
+    written = session.translation(selection.model, selection.text, selection.beam).produced
+    return html.number(sum(trace.log_probabilities[atlas.first_written(trace) :][: len(written)]))
 
 
 def write_target(written: str) -> None:

@@ -13,7 +13,7 @@ from model.alignment import joint
 from model.alignment.choices import default_choice
 from model.alignment.confidence import NO_SCORES, Scores, scores
 from model.alignment.extract import ROWS, Choice, WordWeights, of_map
-from model.alignment.forced import MEASURES, Measure, Prepared, batches, forced, prepare
+from model.alignment.forced import MEASURES, Measure, Prepared, batches, forced, measures_of, prepare
 from model.alignment.formats.problem import Message
 from model.alignment.missing import translate_missing as translate_missing
 from model.alignment.symmetrize import METHODS, symmetrize
@@ -22,6 +22,7 @@ from model.translator import Atlas, TextError, Translator
 
 BATCH_TOKENS = 256  # a forced pass of about 40 ms on one core: so often can somebody stop the work, or another visitor be served
 WINDOW, FIRST_WINDOW = 512, 8
+CROSS = "decoder.cross_attention"
 JOINT = "joint"
 WAYS = (*METHODS, JOINT)
 """How the links of two directions may be joined."""
@@ -115,6 +116,9 @@ def align(
     Raises ValueError for a choice that the model does not have, for a method without `reverse`, and for a language model.
     """
     choice = checked_choice(atlas, settings.choice)
+    for one in (atlas, reverse):
+        if one is not None and settings.measure not in measures_of(one):
+            raise ValueError(f"{one.name} gives no measure={settings.measure!r}: its W_O is not read; choose 'weights'")
     if (reverse is None) != (settings.symmetrize is None):
         raise ValueError("links are symmetrised with a reverse model: give both `reverse` and settings.symmetrize, or neither")
     back = None if reverse is None else checked_choice(reverse, None)
@@ -151,7 +155,7 @@ def checked_choice(atlas: Atlas, choice: Choice | None) -> Choice:
         raise ValueError(f"{atlas.name} is a language model: it has no cross-attention to take links from; choose a translator")
     if choice is None:
         return default_choice(atlas)
-    layers, heads = atlas.config.decoder_layers, atlas.config.num_heads
+    layers, heads = atlas.config.decoder_layers, atlas.config.heads_of(CROSS)
     if not (0 <= choice.layer < layers and (choice.head is None or 0 <= choice.head < heads) and choice.row in ROWS):
         raise ValueError(
             f"{atlas.name} has no layer {choice.layer}, head {'mean' if choice.head is None else choice.head}, row {choice.row}: "
@@ -212,7 +216,9 @@ def _found(atlas: Translator, pairs: Sequence[Prepared], measure: Measure, choic
 
 def _unaligned(atlas: Translator, index: int, pair: tuple[str, str], problem: Message, settings: Settings) -> Aligned:
     source_words, target_words = (words(text, settings.split_punctuation) for text in pair)
-    none = np.full((atlas.config.decoder_layers, atlas.config.num_heads + 1, len(ROWS), len(target_words)), -1, dtype=np.int16)
+    none = np.full(
+        (atlas.config.decoder_layers, atlas.config.heads_of(CROSS) + 1, len(ROWS), len(target_words)), -1, dtype=np.int16
+    )
     return Aligned(index, *pair, source_words, target_words, (), NO_SCORES, math.nan, none, problem)
 
 

@@ -12,20 +12,28 @@ from model.alignment import norms, words
 from model.alignment.extract import BatchWeights, Labels, join_batch, with_mean
 from model.alignment.formats.problem import Message
 from model.attention import MultiHeadAttention
-from model.tokenizer import END, PADDING, START
+from model.tokenizer import Token
 from model.trace import Activation, tracing
-from model.translator import Translator
+from model.translator import TextError, Translator
 
 Measure = Literal["weights", "norms"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
+def measures_of(atlas: Translator) -> tuple[Measure, ...]:
+    """Those that this model has: norms need its W_O as a module of ours."""
+    return MEASURES if atlas.ours else MEASURES[:1]
+
+
 @dataclass(frozen=True)
 class Prepared:
-    """One pair as the model reads it: ids of both sides without special tokens, and the words that they belong to."""
+    """One pair as the model reads it: the ids that encoder and decoder read and that each row of the decoder produces, special
+    ones included, and the words that they belong to.
+    """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
+    produced: tuple[int, ...]
     labels: Labels
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
@@ -39,19 +47,36 @@ def prepare(
     names: tuple[str, str] = ("source", "target"),
 ) -> Prepared | Message:
     """Both texts in tokens and words; a message that calls the sides by `names` where the model cannot take one of them."""
-    sides = []
-    for name, text, tokenizer in zip(names, (source, target), (atlas.tokenizers.source, atlas.tokenizers.target), strict=True):
-        spans, tokens = words.split(text, split_punctuation), tokenizer.encode(text)
-        if not spans or not tokens:
+    texts, tokenizers = (source, target), (atlas.tokenizers.source, atlas.tokenizers.target)
+    spans = [words.split(text, split_punctuation) for text in texts]
+    read = _tokens(atlas, source, target)
+    for side, name in enumerate(names):
+        if not spans[side] or (read == side and not tokenizers[side].encode(texts[side])):
             return Message.of(f"empty_{name}")
-        if len(tokens) >= atlas.config.max_length:  # the start or the end token takes a place as well
-            return Message.of(f"{name}_too_long", given=len(tokens) + 1, limit=atlas.config.max_length, model=atlas.name)
-        inside = tuple(text[start:end] for start, end in spans)
-        sides.append((tuple(token.id for token in tokens), words.indices(tokens, spans), inside))
-    (source_ids, source_of, source_words), (target_ids, target_of, target_words) = sides
-    sources, targets = len(source_words), len(target_words)
-    labels = Labels((*source_of, sources), (*target_of, targets), (targets, *target_of), sources, targets)
-    return Prepared(source_ids, target_ids, labels, source_words, target_words)
+    if isinstance(read, int):
+        given = len(tokenizers[read].encode(texts[read])) + 1  # a special token takes a place as well
+        return Message.of(f"{names[read]}_too_long", given=given, limit=atlas.config.max_length, model=atlas.name)
+    if all(token.special for token in read[2]):
+        return Message.of(f"empty_{names[1]}")
+    source_words, target_words = (
+        tuple(text[start:end] for start, end in found) for text, found in zip(texts, spans, strict=True)
+    )
+    of_source, *of_target = (words.indices(tokens, spans[side]) for tokens, side in zip(read, (0, 1, 1), strict=True))
+    labels = Labels(of_source, of_target[1], of_target[0], len(source_words), len(target_words))
+    ids = (tuple(token.id for token in tokens) for tokens in read)
+    return Prepared(*ids, labels, source_words, target_words)
+
+
+def _tokens(atlas: Translator, source: str, target: str) -> tuple[tuple[Token, ...], tuple[Token, ...], tuple[Token, ...]] | int:
+    """What encoder and decoder read and what the decoder's rows produce, or which side is too long for the model: 0 or 1."""
+    try:
+        read = atlas.source_tokens(source)
+    except TextError:
+        return 0
+    try:
+        return read, *atlas.target_rows(target)
+    except TextError:
+        return 1
 
 
 def batches(pairs: Sequence[Prepared], tokens: int) -> Iterator[list[int]]:
@@ -60,10 +85,10 @@ def batches(pairs: Sequence[Prepared], tokens: int) -> Iterator[list[int]]:
     batch: list[int] = []
     source = target = 0
     for index in order:
-        wider = max(source, len(pairs[index].source) + 1), max(target, len(pairs[index].target) + 1)
+        wider = max(source, len(pairs[index].source)), max(target, len(pairs[index].target))
         if batch and (len(batch) + 1) * sum(wider) > tokens:
             yield batch
-            batch, wider = [], (len(pairs[index].source) + 1, len(pairs[index].target) + 1)
+            batch, wider = [], (len(pairs[index].source), len(pairs[index].target))
         batch.append(index)
         source, target = wider
     if batch:
@@ -75,9 +100,9 @@ def forced(atlas: Translator, pairs: Sequence[Prepared], measure: Measure) -> tu
 
     Only cross-attention is recorded. Padding stands at the end and is masked: it changes nothing in any pair.
     """
-    source, source_mask = _padded([(*pair.source, END) for pair in pairs], atlas.device)
-    target, target_mask = _padded([(START, *pair.target) for pair in pairs], atlas.device)
-    produced, rows = _padded([(*pair.target, END) for pair in pairs], atlas.device)
+    source, source_mask = _padded(atlas, [pair.source for pair in pairs])
+    target, target_mask = _padded(atlas, [pair.target for pair in pairs])
+    produced, rows = _padded(atlas, [pair.produced for pair in pairs])
     paths = cross_attentions(atlas)
     kept = ("weights",) if measure == "weights" else ("weights", "value")
     with torch.inference_mode(), tracing(only=frozenset(f"{path}.{name}" for path in paths for name in kept)) as recording:
@@ -109,11 +134,11 @@ def cross_attentions(atlas: Translator) -> list[str]:
     return [f"decoder.layers.{layer}.cross_attention" for layer in range(atlas.config.decoder_layers)]
 
 
-def _padded(ids: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor | None]:
+def _padded(atlas: Translator, ids: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor | None]:
     """The ids of equally long rows, padded at the end, and a mask that is False at padding; None where there is none."""
-    lengths = [len(row) for row in ids]
+    lengths, device, filler = [len(row) for row in ids], atlas.device, atlas.config.padding
     longest = max(lengths)
-    padded = torch.tensor([[*row, *[PADDING] * (longest - len(row))] for row in ids], device=device)
+    padded = torch.tensor([[*row, *[filler] * (longest - len(row))] for row in ids], device=device)
     if min(lengths) == longest:
         return padded, None
     return padded, torch.arange(longest, device=device) < torch.tensor(lengths, device=device)[:, None]

@@ -195,7 +195,7 @@ def test_batches_hold_all_pairs_once_and_no_more_tokens_than_allowed(shared: Tra
     made = list(batches(fine, 60))
     assert sorted(index for batch in made for index in batch) == list(range(len(fine)))
     for batch in made:
-        widest = max(len(fine[i].source) + 1 for i in batch) + max(len(fine[i].target) + 1 for i in batch)
+        widest = max(len(fine[i].source) for i in batch) + max(len(fine[i].target) for i in batch)
         assert len(batch) == 1 or len(batch) * widest <= 60
 
 

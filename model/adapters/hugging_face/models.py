@@ -38,6 +38,13 @@ class HuggingFaceTranslator(Translator):
             raise TextError("the source text is empty; type at least one word")
         return self._checked(self.tokenizers.source.whole(text))
 
+    def _rows(self, pieces: tuple[Token, ...], end: int) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+        """The decoder reads its start token, the language that it is asked for (where it is asked for one), and `pieces`."""
+        config, tokenizer = self.model.config, self.tokenizers.target
+        asked = () if config.first is None else (tokenizer.special(config.first),)
+        read = self._checked((tokenizer.special(config.start), *asked, *pieces))
+        return read, (*asked, *pieces, tokenizer.special(config.end, end))
+
     def forced(
         self, source: Tensor, target: Tensor, source_mask: Tensor | None = None, target_mask: Tensor | None = None
     ) -> Tensor:
@@ -56,11 +63,7 @@ class HuggingFaceTranslator(Translator):
         texts: tuple[str, str],
         edits: Mapping[str, Edit] | None,
     ) -> Trace:
-        """The decoder reads its start token, the language that it is asked for (where it is asked for one), and `pieces`."""
-        config, tokenizer = self.model.config, self.tokenizers.target
-        asked = () if config.first is None else (tokenizer.special(config.first),)
-        read = self._checked((tokenizer.special(config.start), *asked, *pieces))
-        produced = (*asked, *pieces, tokenizer.special(config.end, len(texts[1])))
+        read, produced = self._rows(pieces, len(texts[1]))
         return _recorded(lambda: forward(self._batch(read)), source, read, produced, texts, edits)
 
 

@@ -267,7 +267,13 @@ PAGES: dict[str, dict[str, Called]] = {
         **CELLS,
         **POINTS,
     },
-    "own": {},
+    "own": {
+        **MAP,
+        "overview": _word("attention_map.overview", "sharing.overview_*"),
+        "over": _counted("attention_map.overlay"),
+        "sentence_of_file": _counted("own_matrices.sentence"),
+        "matrix_format": _word("own_matrices.format", "own_matrices.format_*"),
+    },
     "studio": {
         "sample": Called("sharing.sample"),
         "pair": _counted("sharing.pair"),

@@ -14,6 +14,7 @@ from model.page.document import frame
 
 logger = logging.getLogger(__name__)
 
+FROM_FILES = ("own", "studio")  # pages that show what a visitor brought, not what the model of the sidebar computed
 _KEY = "take_away"
 _ASKED = "take_away_asked"
 _MOST = 40  # pictures of a page whose code is asked for
@@ -28,7 +29,7 @@ def bar(page: str, content: Callable[[], bytes] | None, numbers: str) -> None:
     message = pack(
         page=page,
         title=title,
-        model="" if page == "studio" else selection.model,
+        model="" if page in FROM_FILES else selection.model,
         language=selection.language,
         lines=_lines(page, title, selection),
         notes=[text("saved_page.saved_note")],
@@ -61,6 +62,6 @@ def _answer(asked: Mapping[str, Any], title: str, language: str, content: Callab
 def _lines(page: str, title: str, selection: session.Selection) -> list[str]:
     """How the text of a pack begins: the app, the page, the model, and what is counted and drawn how."""
     lines = [text("pack.app", version=session.version()), text("pack.page", page=page, title=title)]
-    if page != "studio":
+    if page not in FROM_FILES:
         lines.append(text("pack.model", name=selection.model, digest=session.weights_digest(selection.model)))
     return [*lines, text("pack.counting"), text("pack.rows"), text("pack.masked"), text("pack.weights")]

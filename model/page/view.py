@@ -7,7 +7,7 @@ import sys
 import tempfile
 import webbrowser
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from model.alignment import words
@@ -75,7 +75,6 @@ def page(
         raise ValueError("this trace holds no attention weights; record paths such as decoder.layers.0.self_attention.weights")
     if (longest := max(len(trace.source), len(trace.target))) > LONGEST:
         raise ValueError(f"the trace has {longest} tokens; a page shows {LONGEST}: trace a shorter text, or a part of it")
-    shown = trace if trace.produced else replace(trace, produced=trace.target)
     said = labels("saved_page", language)
     name = (
         title or " → ".join(f"\u2068{text}\u2069" for text in (trace.source_text, trace.target_text) if text) or said["untitled"]
@@ -83,15 +82,15 @@ def page(
 
     def made(largest: int, *notes: str) -> str:
         payload = pack(
-            shown,
+            trace,
             view="heads",
             attentions=list(attentions or found),
             layers=layers,
             largest=largest,
-            words=_words(trace, shown),
+            words=words_of(trace),
             text=labels("attention_map", language, writes_on=not trace.source),
             caption={"model": model or "–", "source": trace.source_text, "target": trace.target_text},
-            defaults={"overview": "all" if len(found) > 1 else "one", "row": "produced" if trace.produced else "read"},
+            defaults={"overview": "all" if len(found) > 1 else "one"},
         )
         return document([Picture("attention_map", payload)], title=name, language=language, notes=[*notes, said["saved_note"]])
 
@@ -140,10 +139,10 @@ def show(
     return made
 
 
-def _words(trace: Trace, shown: Trace) -> dict[str, Sequence[int]]:
+def words_of(trace: Trace) -> dict[str, Sequence[int]]:
     """The word of each token, where the tokens know their place in the text; else pieces stand for words."""
     sides = {"source": (trace.source, trace.source_text), "target": (trace.target, trace.target_text)}
-    sides["produced"] = (shown.produced, trace.target_text)
+    sides["produced"] = (trace.produced or trace.target, trace.target_text)
     return {side: words.of_tokens(tokens, text) for side, (tokens, text) in sides.items() if text}
 
 

@@ -152,7 +152,7 @@ def of_tensor(weights: torch.Tensor, words: list[str], spans: tuple[str, str] = 
 def test_weights_from_elsewhere_are_shown_and_checked() -> None:
     header, _ = payload(show.page(of_tensor(torch.full((1, 2, 3, 3), 1 / 3), ["a", "a", "b"])))
     assert header["tokens"]["target"]["labels"] == ["a", "a", "b"]
-    assert header["defaults"]["row"] == "read"
+    assert header["attentions"][0]["named"] == "read"
     with pytest.raises(ValueError, match=r"shape \(2, 3, 3\); needed are the four axes"):
         show.page(of_tensor(torch.zeros(2, 3, 3), ["a", "a", "b"]))
     with pytest.raises(ValueError, match="axis 'query' has 3 places, the target has 2 tokens"):

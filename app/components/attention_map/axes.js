@@ -1,7 +1,10 @@
 // What stands along the rows and columns: tokens or words, with specials or without, under one of the two row conventions.
 
-/** Rows of the decoder may be called by the token they produce or the one they read; its keys are always tokens read. */
-export const switchable = attention => attention.query === "target";
+/** Rows of the decoder may be called by the token they produce or the one they read, where both are known; its keys are always tokens read. */
+export const switchable = attention => attention.query === "target" && !attention.named;
+
+/** What the rows are called by: "produced", "read", or "itself" where a sentence looks at itself. */
+export const rowsBy = (attention, state) => attention.query === "target" ? attention.named ?? state.row : "itself";
 
 function items(tokens, side, unit, hide) {
   const single = (label, position) => ({ label, positions: [position], special: Boolean(tokens.special[position]) });
@@ -16,7 +19,7 @@ const placeOf = positions => positions.length > 1 ? `${positions[0]}–${positio
 
 export function axesOf(header, attention, state) {
   const hide = state.special === "hide";
-  const rows = switchable(attention) && state.row === "produced" ? header.tokens.produced : header.tokens[attention.query];
+  const rows = rowsBy(attention, state) === "produced" ? header.tokens.produced : header.tokens[attention.query];
   return {
     rows: items(rows, attention.query, state.unit, hide),
     cols: items(header.tokens[attention.key], attention.key, state.unit, hide),

@@ -59,7 +59,7 @@ export class HeadsView {
     if (!this.opened) return;
     const { text } = payload.header, { opened } = this;
     this.title.textContent = titleOf(text, opened);
-    this.into.hidden = opened.head === "mean";
+    this.into.hidden = opened.head === "mean" || payload.header.steps === false;
     this.path.textContent = pathOf(opened);
     replaceControls(this.pickers, this.pickersOf(opened));
     this.loading.hidden = !opened.loading;

@@ -1,5 +1,5 @@
 // One head as both views show it: its numbers, its name, and the sentences that say what a cell, a row or a column holds.
-import { axesOf, switchable } from "./axes.js";
+import { axesOf, rowsBy } from "./axes.js";
 import { decimals, largest, mapOf, maskedRuns, meanOf, reduce, strongest } from "./reduce.js";
 import { rasterize } from "./scale.js";
 import { fill, isolate } from "./template.js";
@@ -30,7 +30,7 @@ export const pathOf = ({ attention, layer, head }) =>
   `${attention.path.replace("{layer}", layer)}${head === "mean" ? "[0].mean(0)" : `[0, ${head}]`}`;
 
 export const conventionOf = (text, { attention, state }) =>
-  !switchable(attention) ? text.convention_self : state.row === "produced" ? text.convention_produced : text.convention_read;
+  ({ itself: text.convention_self, produced: text.convention_produced, read: text.convention_read })[rowsBy(attention, state)];
 
 /** A weight with as many decimals as are true. */
 export const weightText = (opened, row, col) => {

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from app.charts.archive import npz as export
 from model.adapters.matrices import Limits, Matrices, MatrixError, read
+from model.adapters.matrices.samples import SAMPLES
 from model.alignment import corpus, results
 from model.alignment.extract import Choice, WordWeights, join_pieces, label, of_trace
 from tests.components import synthetic
@@ -264,3 +265,22 @@ def test_other_files_are_refused_with_what_is_needed() -> None:
     for text in ("0-0 1-1 2-2\n", "I love you.\tJe t'aime.\n", "a ||| b ||| c\n"):
         with pytest.raises(MatrixError, match="no soft alignment"):
             read(text.encode("utf-16"))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_sample_of_each_format_is_what_the_model_computed(name: str) -> None:
+    trace = synthetic.trace(["I", "love", "you", "."], ["Je", "t", "'", "aime", "."], layers=2, heads=3)
+    found = read(SAMPLES[name].make(trace))
+    assert found.format == {"inspectus": "attention"}.get(name, name)
+    (after,) = found.traces
+    assert not [code for code in codes(found) if code != "no_tokens"]
+    for path in after:
+        if name in ("marian", "sockeye", "nematus-json"):
+            right = trace[CROSS.format(1)].tensor[0].mean(0, keepdim=True).numpy()
+            assert texts(after.produced) == ["Je", "t", "'", "aime", ".", "</s>"]
+        elif name == "atlas-studio":
+            right = of_trace(trace).produced[int(path.split(".")[2]), :3].numpy()
+        else:
+            right = trace[path].tensor[0].numpy()
+        np.testing.assert_allclose(tensor(after, path), right, atol=1e-4)
+    assert name == "npy" or texts(after.source) == ["I", "love", "you", ".", "</s>"]

@@ -12,6 +12,7 @@ import torch
 
 from app.session import premeasured
 from app.session.belonging import belonging
+from app.session.loading import models
 
 
 def main() -> int:
@@ -30,7 +31,8 @@ def main() -> int:
         if key not in lines:
             lines[key] = premeasured.line(one.function, one.names, one.arguments, one.compute())
             print(f"{time.monotonic() - start:6.1f} s  {one.function} {' '.join(one.names)}")
-    found.write_text("".join(f"{line}\n" for line in lines.values()), encoding="utf-8")
+    probes = [premeasured.line_of_probe(name) for name in models()]
+    found.write_text("".join(f"{line}\n" for line in (*probes, *lines.values())), encoding="utf-8")
     print(f"{len(lines)} results, {found.stat().st_size // 1024} kB, in {found.name}")
     return 0
 

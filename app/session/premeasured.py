@@ -1,26 +1,44 @@
-"""What was measured in the shipped models before anyone came: read from a file, as long as weights and code are the same.
+"""What was measured in the shipped models before anyone came: read from a file, as long as it still holds.
 
-`python -m benchmarks.measured` writes the file. An entry counts while the weights of its models, and the source of its function
-with all that it imports of `model`, have the digests that it was made with; whoever trains a model anew, or changes a formula,
-has it computed again (docs/decisions/0024-what-is-dear-is-computed-beside-the-pages.md).
+`python -m benchmarks.measured` writes the file. An entry holds while the weights of its models have the digests that it was made
+with, the models do the same with a sentence, and the source of its function and of what that imports is the same, but for the
+models' own code. Whoever trains a model anew, or changes a formula, has it computed again
+(docs/decisions/0024-what-is-dear-is-computed-beside-the-pages.md).
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from app.session.loading import ROOT, folder_of
+from app.session.loading import ROOT, folder_of, load
 from app.session.origin import weights_digest
+from app.session.sentences import first_example
 from model import checkpoint, plain
 
 FILE = ROOT / "assets" / "measured" / "models.json"
 NOTHING = object()
 """There is no entry. (What was measured may be None.)"""
+
+
+PROBE = 1e-3  # by which log-probabilities of a probe may differ: another processor rounds otherwise
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a model does with a sentence: what it writes, and how sure it is of each token."""
+
+    source: str
+    ids: tuple[int, ...]
+    log_probabilities: tuple[float, ...]
+
+    def like(self, other: "Probe") -> bool:
+        pairs = zip(self.log_probabilities, other.log_probabilities, strict=False)
+        return (self.source, self.ids) == (other.source, other.ids) and all(abs(one - two) < PROBE for one, two in pairs)
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,12 @@ def line(function: str, names: Sequence[str], arguments: Sequence[Any], value: A
     return json.dumps(written, ensure_ascii=False)
 
 
+def line_of_probe(name: str) -> str:
+    """The line that holds the probe of a model, of the first of our own sentences."""
+    source = first_example(name)
+    return json.dumps({"model": name, **asdict(_probed(name, source, weights_digest(name)))}, ensure_ascii=False)
+
+
 def stale() -> list[str]:
     """The functions of entries that no longer hold, each once."""
     return sorted({function for (function, *_), entry in _entries(FILE).items() if not _holds(function, entry)})
@@ -60,13 +84,25 @@ def stale() -> list[str]:
 
 def forget() -> None:
     """The file has changed."""
-    _entries.cache_clear()
+    _read.cache_clear()
 
 
 def _holds(function: str, entry: Entry) -> bool:
     return entry.code == code_digest(_module(function)) and all(
-        folder_of(name) == checkpoint.SHIPPED / name and weights_digest(name) == digest for name, digest in entry.weights.items()
+        folder_of(name) == checkpoint.SHIPPED / name and weights_digest(name) == digest and _does_the_same(name)
+        for name, digest in entry.weights.items()
     )
+
+
+def _does_the_same(name: str) -> bool:
+    probe = _read(FILE)[1].get(name)
+    return probe is not None and _probed(name, probe.source, weights_digest(name)).like(probe)
+
+
+@lru_cache(maxsize=16)
+def _probed(name: str, source: str, _weights: str) -> Probe:
+    found = load(name).trace(source)
+    return Probe(source, tuple(token.id for token in found.produced), found.log_probabilities)
 
 
 def _module(function: str) -> str:
@@ -80,15 +116,23 @@ def _key(function: str, name: str, arguments: Sequence[Any]) -> Key:
         return function, name, ""
 
 
-@lru_cache(maxsize=1)
 def _entries(file: Path) -> dict[Key, Entry]:
-    if not file.exists():
-        return {}
-    read = map(json.loads, file.read_text("utf-8").splitlines())
-    return {
+    return _read(file)[0]
+
+
+@lru_cache(maxsize=1)
+def _read(file: Path) -> tuple[dict[Key, Entry], dict[str, Probe]]:
+    """The entries, and the probes of the models."""
+    lines = [json.loads(one) for one in file.read_text("utf-8").split("\n") if one] if file.exists() else []
+    entries = {
         (one["function"], next(iter(one["weights"])), one["arguments"]): Entry(one["weights"], one["code"], one["found"])
-        for one in read
+        for one in lines
+        if "function" in one
     }
+    probes = {
+        one["model"]: Probe(one["source"], tuple(one["ids"]), tuple(one["log_probabilities"])) for one in lines if "model" in one
+    }
+    return entries, probes
 
 
 # ----- the source of a function
@@ -99,20 +143,29 @@ _IMPORT = re.compile(r"^[ \t]*(?:from (model[\w.]*) import (\([^)]*\)|[^\n]*)|im
 
 @cache
 def code_digest(module: str) -> str:
-    """SHA-256 of the source of a module and of all that it imports of `model`, directly or not."""
+    """SHA-256 of the source of a module and of all that it imports of `model`, directly or not, but for the models' own."""
     digest = hashlib.sha256()
     for file in sorted(sources(module)):
         digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
+OWN = frozenset(
+    {
+        "__init__", "config", "tokenizer", "trace", "attention_mask", "position", "embedding", "attention", "layers",
+        "transformer", "sampling", "decoding", "beam_search", "checkpoint", "translator", "plain",
+    }
+)  # fmt: skip
+"""The files of the models themselves: what they do is looked at, not how it is written."""
+
+
 def sources(module: str) -> set[Path]:
-    """The files of a module and of all that it imports of `model`. (`model/__init__`, a list of names, computes nothing.)"""
+    """The files of a module and of all that it imports of `model`, but for `OWN`."""
     reached: set[Path] = set()
     waiting = [module]
     while waiting:
         file = _file(waiting.pop())
-        if file is not None and file not in reached and file != ROOT / "model" / "__init__.py":
+        if file is not None and file not in reached and not (file.parent == ROOT / "model" and file.stem in OWN):
             reached.add(file)
             waiting += _imported(file)
     return reached

@@ -7,7 +7,7 @@ from app.views import html
 from app.views.decoding_place import Asked, take, tell_branch, typed
 from model import cost
 from model.analysis.beam_tree import Grown, beside_greedy, grow
-from model.analysis.decoding_steps import BEST, FEW, Candidate, Writing, write
+from model.analysis.decoding_steps import BEST, FEW, Candidate, Writing, written_out
 from model.beam_search import LENGTH_PENALTY
 from model.trace import Trace
 from model.translator import Atlas, LanguageModel
@@ -18,7 +18,7 @@ STEPS, TREE = "decoding_steps", "beam_tree"
 def written(selection: session.Selection, found: Asked) -> Writing:
     """The output as asked for; where a beam searches, the greedy one."""
     best = FEW if session.presenting() else BEST
-    return session.measured_model(write, selection.model, selection.text, found.plan, found.eye, best)
+    return session.measured_model(written_out, selection.model, selection.text, found.plan, best).seen_by(found.eye)
 
 
 def searched(selection: session.Selection, found: Asked) -> Grown:

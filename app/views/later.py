@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from app import session
 from app.views import html
 
-EVERY = 0.6  # seconds between two looks
+EVERY = 0.4  # seconds between two looks
 
 
 def drawn(draw: Callable[[], None], *asked: tuple[Any, ...], saying: str = "page.measuring") -> None:

@@ -10,7 +10,7 @@ from app.charts import layers as charts
 from app.charts.archive import recorded
 from app.charts.formulas import aligned
 from app.text import text
-from app.views import html, layers_feed_forward, layers_norm, layers_stacks, layers_stream, picture, toy_variants
+from app.views import html, later, layers_feed_forward, layers_norm, layers_stacks, layers_stream, picture, toy_variants
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.layers_place import Spot, choose, linked_choice, spot, station_name
 from model.analysis import altered_layers, normalisation
@@ -101,8 +101,13 @@ def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     variant = linked_choice("altered", variants, [text(f"layers.what_if_{name}") for name in variants], None)
     if variant is None:
         return
-    found = session.measured(altered_layers.damage, selection, variant)
+    asked = (altered_layers.damage, selection, variant)
     html.prose(f"layers.what_if_{variant}_idea", activation=html.Ours(other_activation(atlas)))
+    later.drawn(lambda: damaged(selection, trace, variant, session.measured(*asked)), asked)
+
+
+def damaged(selection: session.Selection, trace: Trace, variant: str, found: altered_layers.Damage) -> None:
+    """Score and free translation of both models."""
     html.table(
         {text("layers.what_if_model"): "rich", text("layers.what_if_score"): "number", text("layers.what_if_written"): "word"},
         [

@@ -7,7 +7,7 @@ from app.components.bars import Series, bars
 from app.components.bars import pack as pack_bars
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, linked, picture
+from app.views import html, later, linked, picture
 from app.views.positions_products import tokens
 from model.analysis import order, position_parts
 from model.trace import Trace
@@ -114,7 +114,12 @@ def elsewhere(selection: session.Selection) -> None:
 
 def reordered(selection: session.Selection, trace: Trace, name: str) -> None:
     """Rows of the memory token by token, and what each model writes for both orders."""
-    found = session.measured(order.compare, selection, name)
+    asked = (order.compare, selection, name)
+    later.drawn(lambda: both_orders(selection, trace, session.measured(*asked)), asked)
+
+
+def both_orders(selection: session.Selection, trace: Trace, found: order.Comparison) -> None:
+    """The rows as bars, the translations as a table."""
     html.prose("positions.reordered", own=trace.source_text, reordered=found.text)
     series = [
         Series(removed, text(f"positions.apart_{removed}"), found.readings[removed].apart, look)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import streamlit as st
 from app import session
 from app.components.bars import Series, bars, pack
 from app.text import section, text
-from app.views import html, linked, picture, token_cards
+from app.views import html, later, linked, picture, token_cards
 from model.analysis import embeddings
 from model.analysis.vocabulary import Side
 from model.trace import Trace
@@ -108,7 +108,12 @@ def without_factor(selection: session.Selection, atlas: Atlas, trace: Trace) -> 
 
 def damage(selection: session.Selection, trace: Trace, variant: str) -> None:
     """The same translation through the altered model, and what the altered model would write itself."""
-    found = session.measured(VARIANTS[variant], selection)
+    asked = (VARIANTS[variant], selection)
+    later.drawn(lambda: damaged(selection, trace, session.measured(*asked)), asked)
+
+
+def damaged(selection: session.Selection, trace: Trace, found: embeddings.Damage) -> None:
+    """Token by token, and what is written freely."""
     html.prose("tokens.what_if_before", kind="quiet", score=html.Ours(html.number(sum(trace.log_probabilities))))
     st.html(token_cards.probable(trace.produced, trace.log_probabilities, "tokens.what_if_before_name"))
     html.prose("tokens.what_if_after", kind="quiet", score=html.Ours(html.number(sum(found.log_probabilities))))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
@@ -41,14 +41,22 @@ class Eye:
 
     def path(self, atlas: Atlas) -> str:
         """Where its weights stand in a recording."""
-        name = "self_attention" if isinstance(atlas, LanguageModel) else "cross_attention"
-        return f"decoder.layers.{self.layer}.{name}.weights"
+        return weights_of(atlas, self.layer)
 
     def row(self, weights: Float[Tensor, "batch head query key"], sentence: int, query: int, keys: int) -> tuple[float, ...]:
         """One row of it, over the first `keys` keys."""
-        of_heads = weights[sentence, :, query, :keys]
+        return self.chosen(weights[sentence, :, query, :keys])
+
+    def chosen(self, of_heads: Float[Tensor, "head key"]) -> tuple[float, ...]:
+        """Of one row of every head its own."""
         row = of_heads.mean(dim=0) if self.head is None else of_heads[self.head]
         return tuple(row.double().tolist())
+
+
+def weights_of(atlas: Atlas, layer: int) -> str:
+    """Where the weights of the last of the model's attentions stand in a recording."""
+    name = "self_attention" if isinstance(atlas, LanguageModel) else "cross_attention"
+    return f"decoder.layers.{layer}.{name}.weights"
 
 
 @dataclass(frozen=True)
@@ -112,15 +120,34 @@ class Writing:
         return sum(moment.log_probability for moment in self.moments)
 
 
+@dataclass(frozen=True)
+class Written:
+    """A `Writing` before anybody has chosen an `Eye`: its moments hold no weights, `rows` has those of every layer and head."""
+
+    writing: Writing
+    rows: tuple[Float[Tensor, "layer head key"], ...]  # one a step
+
+    def seen_by(self, eye: Eye) -> Writing:
+        """With the weights of one head, or of the mean of all."""
+        pairs = zip(self.writing.moments, self.rows, strict=True)
+        return replace(self.writing, moments=tuple(replace(moment, weights=eye.chosen(row[eye.layer])) for moment, row in pairs))
+
+
 def write(atlas: Atlas, text: str, plan: Plan, eye: Eye, best: int = BEST) -> Writing:
     """Write after a source or prompt as planned; keep what a page shows of each step, with the `best` likeliest tokens."""
+    return written_out(atlas, text, plan, best).seen_by(eye)
+
+
+def written_out(atlas: Atlas, text: str, plan: Plan, best: int = BEST) -> Written:
+    """The same for every layer and head at once."""
     source = atlas.source_tokens(text)
-    path, first = eye.path(atlas), len(source) if isinstance(atlas, LanguageModel) else 1
+    paths = [weights_of(atlas, layer) for layer in range(atlas.config.decoder_layers)]
+    first = len(source) if isinstance(atlas, LanguageModel) else 1
     facts, rows, ids = [], [], []
-    with torch.inference_mode(), tracing(only=frozenset({path})) as recording:
+    with torch.inference_mode(), tracing(only=frozenset(paths)) as recording:
         for step, drawn in zip(_steps(atlas, ids_of(atlas, source), plan), _draws(plan), strict=False):
             query = first - 1 + step.index if step.index <= len(plan.prefix) else -1
-            rows.append(eye.row(recording[path].tensor, 0, query, len(source)))
+            rows.append(torch.stack([recording[path].tensor[0, :, query, : len(source)] for path in paths]))
             given = step.index < len(plan.prefix)
             facts.append(_facts(atlas, step, plan, None if given else drawn, best))
             ids.append(int(step.chosen))
@@ -128,11 +155,11 @@ def write(atlas: Atlas, text: str, plan: Plan, eye: Eye, best: int = BEST) -> Wr
     taken = atlas.tokenizers.target.produced(ids, after=after)
     start = source[-1] if isinstance(atlas, LanguageModel) else atlas.tokenizers.target.produced([atlas.config.start])[0]
     moments = tuple(
-        Moment(read=read, taken=token, given=at < len(plan.prefix), weights=row, **values)
-        for at, (read, token, row, values) in enumerate(zip((start, *taken), taken, rows, facts, strict=False))
+        Moment(read=read, taken=token, given=at < len(plan.prefix), weights=(), **values)
+        for at, (read, token, values) in enumerate(zip((start, *taken), taken, facts, strict=False))
     )
-    written = atlas.tokenizers.target.decode(ids, after=after)[len(after) :]
-    return Writing(source, moments, written, ids[-1] == atlas.config.end)
+    said = atlas.tokenizers.target.decode(ids, after=after)[len(after) :]
+    return Written(Writing(source, moments, said, ids[-1] == atlas.config.end), tuple(rows))
 
 
 def ids_of(atlas: Atlas, tokens: tuple[Token, ...]) -> Int[Tensor, "1 token"]:

@@ -24,7 +24,7 @@ FUNCTIONS: Mapping[str, Pace] = {
     "model.analysis.cheating.beside": "long",
     "model.analysis.decoding_steps.beside": "quick",
     "model.analysis.decoding_steps.cached": "quick",
-    "model.analysis.decoding_steps.write": "quick",
+    "model.analysis.decoding_steps.written_out": "quick",
     "model.analysis.edited.written": "quick",
     "model.analysis.embeddings.without_factor": "quick",
     "model.analysis.embeddings.without_position": "quick",

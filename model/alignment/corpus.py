@@ -116,9 +116,9 @@ def align(
     Raises ValueError for a choice that the model does not have, for a method without `reverse`, and for a language model.
     """
     choice = checked_choice(atlas, settings.choice)
-    for one in (atlas, reverse):
-        if one is not None and settings.measure not in measures_of(one):
-            raise ValueError(f"{one.name} gives no measure={settings.measure!r}: its W_O is not read; choose 'weights'")
+    for side in (atlas, reverse):
+        if side is not None and settings.measure not in measures_of(side):
+            raise ValueError(f"{side.name} gives no measure={settings.measure!r}: its W_O is not read; choose 'weights'")
     if (reverse is None) != (settings.symmetrize is None):
         raise ValueError("links are symmetrised with a reverse model: give both `reverse` and settings.symmetrize, or neither")
     back = None if reverse is None else checked_choice(reverse, None)

@@ -63,8 +63,8 @@ def prepare(
     )
     of_source, *of_target = (words.indices(tokens, spans[side]) for tokens, side in zip(read, (0, 1, 1), strict=True))
     labels = Labels(of_source, of_target[1], of_target[0], len(source_words), len(target_words))
-    ids = (tuple(token.id for token in tokens) for tokens in read)
-    return Prepared(*ids, labels, source_words, target_words)
+    source_ids, target_ids, produced_ids = (tuple(token.id for token in tokens) for tokens in read)
+    return Prepared(source_ids, target_ids, produced_ids, labels, source_words, target_words)
 
 
 def _tokens(atlas: Translator, source: str, target: str) -> tuple[tuple[Token, ...], tuple[Token, ...], tuple[Token, ...]] | int:

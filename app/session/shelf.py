@@ -136,7 +136,7 @@ class Shelf:
         """Somebody computes with the model for longer."""
         with self.lock:
             if (place := self.places.get(name)) and place.atlas is not None:
-                place.since = self.clock()
+                place.since = place.visitors[""] = self.clock()
 
     def put_away(self, name: str) -> Remark | None:
         """Free the memory of a model; why not, where somebody else uses it."""
@@ -155,6 +155,7 @@ class Shelf:
         _, longest = self.limits()
         with self.lock:
             for place in self._ready():
+                place.visitors = {visitor: at for visitor, at in place.visitors.items() if self.clock() - at < BUSY}
                 if self.clock() - place.since >= longest:
                     self._drop(place, "unused")
 

@@ -12,7 +12,6 @@ KINDS = ("encoder-decoder", "decoder-only", "encoder-only")
 NOWHERE: Mapping[str, str] = {
     "findings": "stories",
     "architecture": "modules",
-    "tokens": "modules",
     "positions": "positions",
     "rotary": "rotation",
     "attention": "modules",
@@ -24,6 +23,7 @@ NOWHERE: Mapping[str, str] = {
 }
 """Pages that ask for what only models of this app have (app/views/needs.py), and what that is."""
 SOMEWHERE: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "tokens": (dict.fromkeys(KINDS, "partly"), "modules"),
     "translate": ({"encoder-only": "partly"}, "writing"),
     "heads": ({"encoder-only": "partly"}, "writing"),
     "masks": ({"encoder-only": "partly"}, "writing"),

@@ -88,7 +88,16 @@ def measured(
     `function(atlas, trace, *arguments)` stands at the top level of a module; its arguments are hashable. It may take models of
     one family only: the page knows.
     """
-    chosen = (selection.model, selection.text, selection.target, selection.beam)
+    return measured_pair(function, (selection.model, selection.text, selection.target, selection.beam), *arguments, **named)
+
+
+def measured_pair(
+    function: Callable[Concatenate[Any, Trace, Arguments], Result],
+    chosen: Chosen,
+    *arguments: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """The same for a model and its pair."""
     kept = _of_long_trace if _are_long(*chosen) else _of_short_trace
     with uncounted():
         found: Result = kept(f"{function.__module__}.{function.__qualname__}", chosen, arguments, named, _function=function)

@@ -20,6 +20,7 @@ Kind = Literal["bpe", "characters"]
 Side = Literal["source", "target"]
 
 
+@lru_cache(maxsize=2**15)
 def visible(piece: str) -> str:
     """A piece of the vocabulary as it is shown: printable, its spaces to be seen, never empty."""
     return printable(piece.replace(" ", SPACE))
@@ -167,6 +168,8 @@ def search(tokenizer: Tokenizer, asked: str, most: int = MOST_HITS) -> Found:
     """
     wanted = unicodedata.normalize("NFC", asked.replace(SPACE, " ")).casefold()
     wanted = f" {wanted.strip()}" if wanted.startswith(" ") and wanted.strip() else wanted.strip()
+    if not wanted:
+        return Found(len(tokenizer.pieces), tuple(entry(tokenizer, id_) for id_ in range(min(most, len(tokenizer.pieces)))))
     found = []
     for id_, piece in enumerate(tokenizer.pieces):
         folded = piece.casefold()
@@ -174,7 +177,7 @@ def search(tokenizer: Tokenizer, asked: str, most: int = MOST_HITS) -> Found:
             closeness = (
                 0 if str(id_) == wanted or folded.strip() == wanted.strip() else 1 if folded.strip().startswith(wanted) else 2
             )
-            found.append((closeness if wanted else 0, id_))
+            found.append((closeness, id_))
     return Found(len(found), tuple(entry(tokenizer, id_) for _, id_ in sorted(found)[:most]))
 
 

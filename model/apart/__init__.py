@@ -21,6 +21,8 @@ FUNCTIONS: Mapping[str, Pace] = {
     "model.analysis.ablation.importance": "long",
     "model.analysis.agreement.of_trace": "quick",
     "model.analysis.altered_layers.damage": "quick",
+    "model.analysis.changed_heads.scores": "quick",
+    "model.analysis.changed_heads.written": "quick",
     "model.analysis.cheating.beside": "long",
     "model.analysis.decoding_steps.beside": "quick",
     "model.analysis.decoding_steps.cached": "quick",

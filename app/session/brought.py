@@ -71,17 +71,14 @@ def _size(count: int) -> str:
 def _of_loaded(atlas: AnyHuggingFace) -> list[tuple[str, dict[str, object]]]:
     """Its shape, its vocabularies, the longest text."""
     config = atlas.config
-    both = config.family == "encoder-decoder"
-    heads = {side: config.heads_of(f"{side}.self_attention") for side in ("encoder", "decoder")}
-    if both:
-        layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
-        shape = ("own.layers_both", {**layers, **{f"{side}_heads": count for side, count in heads.items()}})
-    else:
-        side = "encoder" if config.family == "encoder-only" else "decoder"
-        shape = ("own.layers_one", {"layers": max(config.encoder_layers, config.decoder_layers), "heads": heads[side]})
-    source, target = (len(one) for one in (atlas.tokenizers.source, atlas.tokenizers.target))
+    layers = {"encoder": config.encoder_layers, "decoder": config.decoder_layers}
+    heads = {side: config.heads_of(f"{side}.self_attention") for side in layers}
+    there = [side for side, count in layers.items() if count]
+    both: dict[str, object] = {**layers, **{f"{side}_heads": count for side, count in heads.items()}}
+    one: dict[str, object] = {"layers": layers[there[0]], "heads": heads[there[0]]}
+    source, target = (len(tokenizer) for tokenizer in (atlas.tokenizers.source, atlas.tokenizers.target))
     return [
-        shape,
+        ("own.layers_both", both) if len(there) == 2 else ("own.layers_one", one),
         ("own.width", {"d_model": config.d_model, "d_ff": config.d_ff}),
         ("own.tokens" if source == target else "own.tokens_both", {"source": f"{source:,}", "target": f"{target:,}"}),
         ("own.longest", {"count": config.max_length}),

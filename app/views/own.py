@@ -1,12 +1,9 @@
 """Your own model: models of others that the operator lists, brought into memory and opened on the other pages."""
 
-from importlib import import_module
-from importlib.util import find_spec
-
 import streamlit as st
 
 from app import session
-from app.views import html, own_fits, own_list
+from app.views import html, own_fits, own_list, own_matrices
 from app.views.anatomy import Anatomy, Section, show
 from model import save_html
 from model.adapters import hugging_face
@@ -34,7 +31,7 @@ def described() -> Anatomy:
         "own",
         stage,
         sections=(
-            *matrices(),
+            Section("own_matrices.title", own_matrices.show),
             Section("own.how_title", how),
             Section("own.fits_title", own_fits.table),
             Section("own.python_title", python),
@@ -57,13 +54,6 @@ def stage() -> None:
         own_list.show(found)
     else:
         html.notice("info", "own.none")
-
-
-def matrices() -> tuple[Section, ...]:
-    """Attention that others computed, from a file."""
-    if find_spec("app.views.own_matrices") is None:
-        return ()
-    return (Section("own_matrices.title", import_module("app.views.own_matrices").show),)
 
 
 def how() -> None:

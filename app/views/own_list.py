@@ -1,5 +1,7 @@
 """The models of the operator's list: what each is, how it stands, and the ways to load it, to look at it, to put it away."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from app import session
@@ -63,10 +65,13 @@ def _ways(entry: session.Listed, state: str) -> None:
             label,
             key=f"load_{entry.name}",
             icon=":material/memory:",
-            on_click=session.bring,
+            on_click=_bring,
             args=(entry.name,),
-            kwargs={"again": True},
         )
+
+
+def _bring(name: str) -> None:
+    session.bring(name, again=True)
 
 
 def _put_away(name: str) -> None:
@@ -77,6 +82,6 @@ def _ours(words: str) -> str:
     return html.literal(html.Ours(words))
 
 
-def _as_ours(values: dict[str, object]) -> dict[str, object]:
+def _as_ours(values: Mapping[str, object]) -> dict[str, object]:
     """What stands in the operator's list or in files of theirs is shown like the rest of the sentence."""
     return {name: html.Ours(value) if isinstance(value, str) else value for name, value in values.items()}

@@ -14,7 +14,7 @@ import torch
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.session import listed
-from app.session.bringing import RefusedError, bring
+from app.session.bringing import STEPS, RefusedError, bring
 from app.session.listed_file import Listed
 from app.session.remark import Remark
 from app.session.results import Kept
@@ -50,7 +50,7 @@ class Place:
 
     entry: Listed
     since: float
-    standing: Standing = Standing("waiting")
+    standing: Standing
     done: threading.Event = field(default_factory=threading.Event)
     atlas: AnyHuggingFace | None = None
     bytes: int = 0
@@ -117,7 +117,8 @@ class Shelf:
             place = self.places.get(entry.name)
             if place is not None and not (place.standing.state == "failed" and (again or self._may_retry(place, entry))):
                 return place
-            place = self.places[entry.name] = Place(entry, self.clock())
+            standing = Standing("waiting") if self.turn.locked() else Standing("loading", STEPS[0] if entry.hub else STEPS[1])
+            place = self.places[entry.name] = Place(entry, self.clock(), standing)
             threading.Thread(target=self._work, args=(place,), daemon=True, name=f"load {entry.name}").start()
             return place
 

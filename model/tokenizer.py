@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
@@ -16,6 +17,7 @@ from model.config import PADDING as PADDING
 from model.config import START as START
 from model.config import UNKNOWN as UNKNOWN
 
+RECENT = 256  # texts whose pieces are kept
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")  # named by PADDING, START, END and UNKNOWN
 
 
@@ -41,6 +43,7 @@ class Token:
         return f"{self.unknown_name} {shown}" if self.unknown and self.text != self.unknown_name else shown
 
 
+@lru_cache(maxsize=2**14)
 def printable(text: str) -> str:
     """The text with every character that would not be seen written as U+XXXX."""
     shown = "".join(
@@ -64,12 +67,16 @@ class Tokenizer:
         self.vocabulary: dict[str, int] = engine.get_vocab()
         self.pieces: tuple[str, ...] = tuple(sorted(self.vocabulary, key=self.vocabulary.__getitem__))
         self.space = self.vocabulary.get(" ")  # a space that nothing was merged with; it is not passed on as a token
+        self._recent = lru_cache(maxsize=RECENT)(self._cut)  # a page asks for the pieces of its sentence ten times
 
     def __len__(self) -> int:
         return len(self.pieces)
 
     def encode(self, text: str) -> tuple[Token, ...]:
         """The pieces of a sentence, without special tokens."""
+        return self._recent(text)
+
+    def _cut(self, text: str) -> tuple[Token, ...]:
         encoding = self.engine.encode(_encodable(text), add_special_tokens=False)
         following = [*(begin for begin, _ in encoding.offsets[1:]), len(text)]
         tokens = []

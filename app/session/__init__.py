@@ -71,6 +71,15 @@ from app.session.studio_export import (
     report_file,
     results_file,
 )
+from app.session.studio_matrices import (
+    MatrixRival,
+    Misfit,
+    add_links_or_matrices,
+    add_matrices,
+    matrix_links,
+    matrix_scores,
+    use_matrices,
+)
 from app.session.studio_pairs import FLAGS
 from app.session.studio_reading import default_head, measures_of, shape_of, translators, under_encodings, upload_of, usual
 from app.session.studio_rivals import (
@@ -140,6 +149,8 @@ __all__ = [
     "Links",
     "ListColumn",
     "Listed",
+    "MatrixRival",
+    "Misfit",
     "ModelList",
     "Place",
     "Reading",
@@ -154,6 +165,8 @@ __all__ = [
     "Upload",
     "Wanted",
     "add_file",
+    "add_links_or_matrices",
+    "add_matrices",
     "add_model",
     "add_statistical",
     "agreement_of",
@@ -215,6 +228,8 @@ __all__ = [
     "longest_words",
     "look_at",
     "matrices_file",
+    "matrix_links",
+    "matrix_scores",
     "measured",
     "measured_model",
     "measured_side",
@@ -268,6 +283,7 @@ __all__ = [
     "under_encodings",
     "upload_of",
     "use_head",
+    "use_matrices",
     "usual",
     "version",
     "waiting",

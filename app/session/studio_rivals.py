@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from model.alignment.corpus import Aligned
     from model.alignment.formats import Entry, GoldLinks, Problem
 
-Kind = Literal["statistical", "model", "reverse", "file"]
+Kind = Literal["statistical", "model", "reverse", "file", "matrices"]
 JOINED = "grow-diag-final-and"
 
 _RIVALS = "atlas_rivals"

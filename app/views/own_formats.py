@@ -42,8 +42,10 @@ def _one(take: Take, model: str) -> None:
     st.code(SKETCH if name == OURS else SAMPLES[name].sketch, language=None)
     file = "atlas.npz" if name == OURS else SAMPLES[name].file
 
+    trace = session.trace(model, SENTENCE)  # now: a file is made after the run that offered it
+
     def made() -> bytes:
-        return sample(name, model)
+        return sample(name, model, trace)
 
     with st.container(horizontal=True, key="own_sample"):
         st.download_button(
@@ -65,9 +67,8 @@ def _one(take: Take, model: str) -> None:
     html.prose("own_matrices.sample_made", kind="quiet", model=html.Ours(model), source=SENTENCE)
 
 
-def sample(name: str, model: str) -> bytes:
-    """A file of this format with what the model computes for a short sentence."""
-    trace: Trace = session.trace(model, SENTENCE)
+def sample(name: str, model: str, trace: Trace) -> bytes:
+    """A file of this format with what the model computed for a short sentence."""
     if name == OURS:
         return npz(trace, {"model": model, "source": trace.source_text, "target": trace.target_text})
     return SAMPLES[name].make(trace)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html, linked, studio_input, studio_list, told
+from app.views import html, linked, studio_input, studio_list, studio_matrices, told
 from model.alignment import compare, statistical
 
 BEAT = 0.6  # seconds between looks at work that is under way
@@ -19,6 +19,7 @@ def show(study: session.Study) -> None:
     html.heading("studio_heads.beside")
     html.prose("studio_heads.beside_idea", kind="quiet")
     _add(study)
+    studio_matrices.show(study)
     st.fragment(_watch, run_every=BEAT if under_way else None)()
 
 
@@ -54,6 +55,7 @@ def _add(study: session.Study) -> None:
         if others:
             st.selectbox(text("studio_heads.other_model"), others, key="studio_other_model", width=220)
             st.button(text("studio_heads.align_other"), key="studio_other", on_click=_other, args=(study,))
+    studio_matrices.offer(study)
     told.put_off("alignment", "upload")
     if not session.MAX_UPLOAD:
         return
@@ -93,11 +95,13 @@ def _other(study: session.Study) -> None:
 
 def _files(study: session.Study) -> None:
     for file in st.session_state["studio_rival_file"] or ():
-        session.add_file(study, session.File(file.name, file.getvalue()))
+        session.add_links_or_matrices(study, session.File(file.name, file.getvalue()))
 
 
 def _state(study: session.Study, id: str, rival: session.Rival, place: int) -> None:
     """What is under way, and what went wrong; of what is done, how little it had to learn from."""
+    if isinstance(rival, session.MatrixRival):
+        return  # told beside its choices
     called = _rival_name(rival)
     if rival.under_way:
         key = "studio_heads.waiting" if rival.now == "waiting" else "studio_heads.working"
@@ -204,7 +208,9 @@ def side_name(study: session.Study, id: str) -> str:
     if id in rivals:
         return _rival_name(rivals[id])
     owner, _, side = id.rpartition(":")
-    called = _rival_name(rivals[owner])
+    if isinstance(rival := rivals[owner], session.MatrixRival):
+        return studio_matrices.side_name(rival)
+    called = _rival_name(rival)
     return called if side == "file" else text(f"studio_heads.side_{side}", name=called)
 
 

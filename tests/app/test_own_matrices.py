@@ -102,7 +102,7 @@ def test_samples_are_real_and_open_here(open_app: OpenApp) -> None:
     np.testing.assert_allclose(
         found.matrices.traces[0]["decoder.layers.0.cross_attention.weights"].tensor[0, 0], right, atol=1e-4
     )
-    assert read(own_formats.sample("atlas", "en-fr")).format == "atlas"
+    assert read(own_formats.sample("atlas", "en-fr", trace)).format == "atlas"
 
 
 def test_limits_of_the_server_hold(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,13 @@ MESSAGES: dict[str, str] = {
     "word_count": "axis '{axis}' has {places} places, there are {words} words; give one for each, or one less.",
     "links": "{given} links are no whole rows of axis 'key', which has {places} places up to the first </s>; give a link "
     "for each pair of words.",
+    # beside sentence pairs
+    "no_cross": "It holds no attention of a target to a source, so no links; bring a cross-attention or a soft alignment.",
+    "pair_words": "axis '{axis}' has {given} tokens, the pair has {needed} {side} words, and their letters differ; give the "
+    "matrices of these very sentences, word by word or piece by piece.",
+    "pair_left": "It has no sentence for this pair; give one for each pair, in their order.",
+    "pair_over": "It has {given} sentences, and there are {needed} pairs; what is too much is left out.",
+    "pair_shape": "It has {given} layers and heads, the sentences before {needed}; give equally many in all.",
     # doubts: it is shown all the same
     "sums": "{array}: {given} of {rows} rows do not sum to 1 but to {least} up to {most}; the first is layer {layer}, "
     "head {head}, query {query} (counted from 0). Dropout left on, special tokens cut away or words joined by their mean "

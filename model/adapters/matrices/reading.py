@@ -160,13 +160,14 @@ def _collected(found: named.Found, limits: Limits) -> Matrices:
             raise MatrixError("sentences", given=index + 1 + sum(1 for _ in sentences), limit=limits.sentences)
         try:
             with at(kind, number):
-                made[index] = make()
+                one = make()
         except MatrixError as error:
             problems.append(error)
             if len(problems) > MOST_PROBLEMS:
                 raise problems[0] from None
             continue
-        weights += sum(activation.tensor.numel() for activation in made[index].trace.values())
+        made[number - 1 if kind == "pair" else index] = one  # the studio's matrices say of which pair they are
+        weights += sum(activation.tensor.numel() for activation in one.trace.values())
         if weights > 2 * LARGEST:  # and as many scores, where rows have no key
             raise MatrixError("weights", array=format_, given=weights, limit=LARGEST)
     if problems and not made:

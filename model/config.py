@@ -106,6 +106,10 @@ class ModelConfig:
         """How many heads of keys and values it has: one for each head of queries."""
         return self.heads_of(attention)
 
+    def head_dim_of(self, attention: str) -> int:
+        """The width of one head of an attention."""
+        return self.head_dim
+
     @property
     def pads_left(self) -> bool:
         """Whether padding before a text changes nothing: positions are counted from its first real token."""

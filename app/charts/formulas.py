@@ -57,7 +57,8 @@ def largest_weight(trace: Trace, path: str, head: int | None) -> tuple[int, int]
 def mean_cell(trace: Trace, attention: str, row: int, column: int) -> str:
     """One weight of the mean of all heads, from theirs."""
     weights = trace[f"{attention}.weights"].tensor[0, :, row, column]
-    terms = " + ".join(number(float(weight), 4) for weight in weights)
+    terms = " + ".join(number(float(weight), 4) for weight in weights[:MOST_TERMS])
+    terms += r" + \cdots" if len(weights) > MOST_TERMS else ""
     mean = number(float(weights.mean()), 4)
     return rf"\bar{{\alpha}}_{{{row},{column}}} = \tfrac{{1}}{{{len(weights)}}} \left( {terms} \right) = {mean}"
 

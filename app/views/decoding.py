@@ -121,6 +121,7 @@ def sizes(selection: session.Selection, atlas: Atlas, found: Asked) -> list[Shap
     writing = decoding_stage.written(selection, found)
     alone, source, steps = isinstance(atlas, LanguageModel), len(writing.keys), len(writing.moments)
     heads, keys = ours.heads_of("decoder.self_attention"), ours.key_heads_of("decoder.self_attention")
+    width = ours.head_dim_of("decoder.self_attention")
     read = source + steps - 1 if alone else steps
     vocab = (1, ours.target_vocab_size), (1, 37_000)
     shapes = [
@@ -129,7 +130,7 @@ def sizes(selection: session.Selection, atlas: Atlas, found: Asked) -> list[Shap
         Shape("decoding.shape_logits", "[1, V]", *vocab),
         Shape(
             "decoding.shape_keys", "[1, h, t, d_k]",
-            (1, keys, read, ours.head_dim), (1, base.num_heads, read, base.head_dim),
+            (1, keys, read, width), (1, base.num_heads, read, base.head_dim),
         ),
         Shape("decoding.shape_scores", "[1, h, 1, t]", (1, heads, 1, read), (1, base.num_heads, 1, read)),
     ]  # fmt: skip
@@ -137,7 +138,7 @@ def sizes(selection: session.Selection, atlas: Atlas, found: Asked) -> list[Shap
         shapes.append(
             Shape(
                 "decoding.shape_memory", "[1, h, L_s, d_k]",
-                (1, keys, source, ours.head_dim), (1, base.num_heads, source, base.head_dim),
+                (1, keys, source, width), (1, base.num_heads, source, base.head_dim),
             )
         )  # fmt: skip
     return shapes

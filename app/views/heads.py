@@ -106,7 +106,7 @@ def all_heads(atlas: Opened, head: picture.Head) -> Formula:
         share = heads // config.key_heads_of(head.attention)
         return Formula(
             formulas.aligned(together, formulas.one_of_heads(grouped=share > 1, biased=str(config.positions) == "relative")),
-            formulas.heads_side_by_side(heads, config.head_dim, config.d_model),
+            formulas.heads_side_by_side(heads, config.head_dim_of(head.attention), config.d_model),
             "heads.formula_width_foreign",
             {**values, "share": share},
         )
@@ -121,21 +121,21 @@ def all_heads(atlas: Opened, head: picture.Head) -> Formula:
 def sizes(atlas: Opened, trace: Trace) -> list[Shape]:
     """Of the last attention that the model has: cross-attention, or its one self-attention."""
     ours, base, attention = atlas.config, paper_base(), session.attentions(atlas)[-1]
-    heads, key_heads = ours.heads_of(attention), ours.key_heads_of(attention)
+    heads, key_heads, width = ours.heads_of(attention), ours.key_heads_of(attention), ours.head_dim_of(attention)
     target = len(trace.target or trace.source)
     source = len(trace.source or trace.target)
     rows, keys = "L_t" if trace.target else "L_s", "L_s" if trace.source else "L_t"
-    query, paper_query = (heads, target, ours.head_dim), (base.num_heads, target, base.head_dim)
+    query, paper_query = (heads, target, width), (base.num_heads, target, base.head_dim)
     return [
         Shape("heads.shape_query", f"[h, {rows}, d_k]", query, paper_query),
         Shape(
             "heads.shape_key", f"[h{'' if heads == key_heads else '_k'}, {keys}, d_k]",
-            (key_heads, source, ours.head_dim), (base.num_heads, source, base.head_dim),
+            (key_heads, source, width), (base.num_heads, source, base.head_dim),
         ),
         Shape("heads.shape_weights", f"[h, {rows}, {keys}]", (heads, target, source), (base.num_heads, target, source)),
         Shape("heads.shape_context", f"[h, {rows}, d_k]", query, paper_query),
-        Shape("heads.shape_concat", f"[{rows}, h d_k]", (target, heads * ours.head_dim), (target, base.d_model)),
-        Shape("heads.shape_output", "[h d_k, d_model]", (heads * ours.head_dim, ours.d_model), (base.d_model, base.d_model)),
+        Shape("heads.shape_concat", f"[{rows}, h d_k]", (target, heads * width), (target, base.d_model)),
+        Shape("heads.shape_output", "[h d_k, d_model]", (heads * width, ours.d_model), (base.d_model, base.d_model)),
     ]  # fmt: skip
 
 

@@ -130,7 +130,7 @@ def conventions(selection: session.Selection, atlas: Opened, trace: Trace, place
         described = code.Mask(chosen, found.longest, found.shortest)
         html.prose("masks.conventions_batch", kind="quiet", longest=found.longest, shortest=found.shortest)
     heads = atlas.config.heads_of(place.attention)
-    for name, snippet in code.snippets(described, heads * atlas.config.head_dim, heads).items():
+    for name, snippet in code.snippets(described, heads * atlas.config.head_dim_of(place.attention), heads).items():
         html.prose(f"masks.convention_{name}")
         st.code(snippet, language="python")
     html.prose("masks.conventions_note", kind="quiet")

@@ -160,6 +160,7 @@ def draw(
         caption=caption(selection, trace),
         guided=[*guided(atlas), *badges],
         defaults=defaults,
+        steps=atlas.ours,
     )
     drawn = attention_map(message, key=key, detail=_detail(atlas, trace, key))
     if isinstance(into := drawn.into, Mapping):

@@ -90,9 +90,12 @@ def _option(name: str) -> str:
     """A model with its layers and heads, as far as they are known."""
     if (config := session.config_of(name)) is None:
         return text("sidebar.model_listed" if session.arriving(name) else "sidebar.model_damaged", name=name)
-    encoder, decoder, heads = config.encoder_layers, config.decoder_layers, config.num_heads
-    if session.writes_on(name):
-        return text("sidebar.model_option_one", name=name, decoder=decoder, heads=heads)
+    encoder, decoder = config.encoder_layers, config.decoder_layers
+    stacks = {"encoder": encoder, "decoder": decoder}
+    numbers = dict.fromkeys(config.heads_of(f"{stack}.self_attention") for stack, layers in stacks.items() if layers)
+    heads = " / ".join(map(str, numbers))  # of encoder and decoder, where they differ
+    if not (encoder and decoder):
+        return text("sidebar.model_option_one", name=name, decoder=encoder or decoder, heads=heads)
     return text("sidebar.model_option", name=name, encoder=encoder, decoder=decoder, heads=heads)
 
 

@@ -110,7 +110,8 @@ def cache_bytes(config: ModelConfig, source: int, target: int, batch: int = 1, b
 
 def kept_width(config: ModelConfig) -> int:
     """How many numbers the keys of one token are in one layer: d, or fewer where queries share keys."""
-    return config.key_heads_of("decoder.self_attention") * config.head_dim
+    attention = "decoder.self_attention"
+    return config.key_heads_of(attention) * config.head_dim_of(attention)
 
 
 def memory_by_part(

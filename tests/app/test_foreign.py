@@ -163,6 +163,14 @@ def test_an_encoder_alone_generates_nothing_and_says_so(open_app: OpenApp) -> No
     assert header["tokens"]["produced"]["labels"] == header["probabilities"] == []
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_numbers_of_heads_and_their_widths_are_those_that_were_recorded(kind: str) -> None:
+    config, trace = session.load(f"own-{kind}").config, trace_of(kind)
+    for attention in session.attentions(session.load(f"own-{kind}")):
+        query = trace[f"{attention.replace('.', '.layers.0.')}.query"]
+        assert (config.heads_of(attention), config.head_dim_of(attention)) == (query.size("head"), query.size("head_dim"))
+
+
 def test_what_differs_from_models_of_this_app_is_said(open_app: OpenApp) -> None:
     t5, llama, marian = (open_page(open_app, "heads", kind) for kind in ("t5", "llama", "marian"))
     assert "scores are not divided by √d_k" in shown(t5)
@@ -172,6 +180,8 @@ def test_what_differs_from_models_of_this_app_is_said(open_app: OpenApp) -> None
     assert "1–3 → 1, 4–6 → 2" in shown(llama)
     assert any(r"h \cdot d_k = 6 \cdot 4 = 24" in formula.value and "24 \\times 18" in formula.value for formula in llama.latex)
     assert "The encoder has 2 heads in a layer, the decoder 4." in shown(marian)
+    assert any(r"h \cdot d_k = 4 \cdot 4 = 16" in formula.value for formula in marian.latex)
+    assert "2+3 layers · 2 / 4 heads" in marian.selectbox(key="model").options[marian.selectbox(key="model").index]
     assert "The decoder reads <pad> first" in shown(marian)
     assert "its tokenizer puts none around your text" in shown(open_page(open_app, "heads", "gpt2")).lower()
     for app in (t5, llama, marian):

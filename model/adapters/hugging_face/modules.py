@@ -15,7 +15,6 @@ from model.embedding import count_positions
 from model.trace import Traced
 from model.transformer import DecoderOnly, EncoderDecoder
 
-
 LEFT_PADDING = frozenset({"t5", "mt5", "m2m_100", "roberta", "xlm-roberta"})
 """Encoders whose positions do not count padding on the left."""
 
@@ -53,6 +52,10 @@ class HuggingFaceConfig(ModelConfig):
 
     def heads_of(self, attention: str) -> int:
         return self.decoder_heads if attention.startswith("decoder") else self.num_heads
+
+    def head_dim_of(self, attention: str) -> int:
+        heads = self.heads_of(attention)
+        return self.width if heads == self.num_heads else self.d_model // heads
 
     def key_heads_of(self, attention: str) -> int:
         return self.key_value_heads if self.key_value_heads != self.num_heads else self.heads_of(attention)

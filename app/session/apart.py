@@ -17,6 +17,7 @@ from concurrent.futures import Future
 import streamlit as st
 
 from app.session.loading import ROOT, folder_of
+from app.session.turns import turns
 from model import checkpoint, plain
 from model.apart import FUNCTIONS, Answer, Pace, Request
 
@@ -158,7 +159,8 @@ def ask(request: Request) -> "Future[Answer] | None":
 def answer_of(asked: "Future[Answer]", function: str) -> Answer | None:
     """The answer, waited for; None where there is none, which the log tells: then it is computed in place."""
     try:
-        return asked.result()
+        with turns.elsewhere():
+            return asked.result()
     except Exception:
         _logger.warning("%s is computed by the page itself: the process beside failed", function, exc_info=True)
         return None

@@ -65,17 +65,22 @@ def _copied(self: DeltaGenerator, memo: dict[int, Any]) -> DeltaGenerator:
 
 
 class _Waiting:
-    """Events of the runs of one session, in their order, until its loop takes them: all that wait at once, not one by one."""
+    """Events of the runs of one session, in their order, until its loop takes them: all that wait at once, not one by one.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop, self.lock = loop, threading.Lock()
-        self.events: deque[Callable[[], None]] = deque()
+    A run begins when what the one before it drew has been sent: else Streamlit tells the browser of that one that it was cut
+    short, and what it took away from the page stays there.
+    """
 
-    def put(self, event: Callable[[], None], *, last: bool) -> None:
+    def __init__(self, session: AppSession) -> None:
+        self.session, self.loop, self.lock = session, session._event_loop, threading.Lock()
+        self.events: deque[tuple[ScriptRunnerEvent, Callable[[], None]]] = deque()
+        self.looks = 0
+
+    def put(self, kind: ScriptRunnerEvent, event: Callable[[], None]) -> None:
         with self.lock:
-            self.events.append(event)
+            self.events.append((kind, event))
             first = len(self.events) == 1
-        if last:
+        if kind not in MORE_FOLLOWS:
             self._soon(self.take)
         elif first:
             self._soon(lambda: self.loop.call_later(HOLD, self.take))
@@ -85,16 +90,28 @@ class _Waiting:
             self.loop.call_soon_threadsafe(work)
 
     def take(self) -> None:
-        with self.lock:
-            events, self.events = self.events, deque()
-        for event in events:
+        while self.events:
+            kind, event = self.events[0]
+            if kind is ScriptRunnerEvent.SCRIPT_STARTED and self._unsent():
+                self.loop.call_later(LOOK, self.take)
+                return
+            self.events.popleft()
             try:
                 event()
             except Exception as error:
                 self.loop.call_exception_handler({"message": "an event of a run failed", "exception": error})
 
+    def _unsent(self) -> bool:
+        """Whether something is still to be sent, to somebody who is there."""
+        self.looks += 1
+        if self.looks > LOOKS or self.session._browser_queue.is_empty():
+            self.looks = 0
+            return False
+        return True
+
 
 HOLD = 0.01  # seconds for which messages of a run that goes on are held back
+LOOK, LOOKS = 0.002, 25  # seconds between looks at what is still to be sent, and how many: nothing is sent to who is away
 MORE_FOLLOWS = (ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG)
 
 
@@ -102,9 +119,8 @@ def _happened(self: AppSession, sender: ScriptRunner | None, event: ScriptRunner
     """An event of a run, mostly from its thread, is for the loop."""
     waiting: _Waiting | None = self.__dict__.get("_atlas_waiting")
     if waiting is None:
-        waiting = self.__dict__.setdefault("_atlas_waiting", _Waiting(self._event_loop))
-    handle = self._handle_scriptrunner_event_on_event_loop
-    waiting.put(partial(handle, sender, event, *about, **of_it), last=event not in MORE_FOLLOWS)
+        waiting = self.__dict__.setdefault("_atlas_waiting", _Waiting(self))
+    waiting.put(event, partial(self._handle_scriptrunner_event_on_event_loop, sender, event, *about, **of_it))
 
 
 def _something_to_send(self: Runtime) -> None:

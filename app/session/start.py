@@ -11,6 +11,7 @@ from app.session.findings import stories, told
 from app.session.loading import default_model, loaded, models
 from app.session.selection import Selection
 from app.session.sentences import first_example
+from app.session.turns import take_turns
 from app.session.unsure import doubts
 
 
@@ -20,6 +21,7 @@ def warm_up() -> None:
     A damaged model does not stop the server; its page says what is wrong with it.
     """
     torch.set_num_threads(1)  # many visitors share the processors: one thread each is the fastest for all
+    take_turns()
     loaded([default_model(texts.DEFAULT_LANGUAGE, "")])
 
 

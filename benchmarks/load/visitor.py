@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.load.widgets import KINDS, Widget, block_widget, first_state
 
 PATIENCE = 30.0  # seconds after which a run is given up
-KEPT = 2  # runs for which a browser keeps a message that was not used again
+KEPT = 2  # runs for which a browser keeps a message that was not used again; of a part, runs of that part or of the page
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
 
 
@@ -41,6 +41,14 @@ class Run:
     exceptions: list[str] = field(default_factory=list)
 
 
+@dataclass
+class _Kept:
+    """A message, and how many runs ago it was used."""
+
+    message: ForwardMsg
+    age: int = 0
+
+
 class Visitor:
     """Use it as a context: `async with Visitor(address) as visitor: await visitor.open("heads", text="I love you.")`."""
 
@@ -54,7 +62,7 @@ class Visitor:
         self.states: dict[str, WidgetState] = {}
         self.exceptions: list[str] = []
         self._hash, self._main = "", ""  # of the page that is open, and of the script that draws what is around it
-        self._kept: dict[str, tuple[ForwardMsg, int]] = {}  # messages that the server need not send again
+        self._kept: dict[str, _Kept] = {}  # messages that the server need not send again, by their hash
         self._runs, self._received = 0, 0
         self._waiting: tuple[str, asyncio.Future[None]] | None = None
         self._timers: dict[str, asyncio.Task[None]] = {}  # of fragments that run again by themselves
@@ -166,13 +174,13 @@ class Visitor:
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "ref_hash":
-            found = ForwardMsg()
-            found.CopyFrom(self._kept[message.ref_hash][0])
-            self._kept[message.ref_hash] = (self._kept[message.ref_hash][0], self._runs)
+            kept, found = self._kept[message.ref_hash], ForwardMsg()
+            found.CopyFrom(kept.message)
+            kept.age = 0
             found.metadata.CopyFrom(message.metadata)
             message, kind = found, found.WhichOneof("type")
         elif message.metadata.cacheable:
-            self._kept[message.hash] = (message, self._runs)
+            self._kept[message.hash] = _Kept(message)
         if kind == "delta":
             self._draw(message)
         elif taker := getattr(self, f"_take_{kind}", None):
@@ -226,7 +234,9 @@ class Visitor:
         for id in gone:
             del self.widgets[id]
             self.states.pop(id, None)
-        self._kept = {hash: kept for hash, kept in self._kept.items() if self._runs - kept[1] < KEPT}
+        for kept in self._kept.values():
+            kept.age += not ran or kept.message.delta.fragment_id in ran
+        self._kept = {hash: kept for hash, kept in self._kept.items() if kept.age <= KEPT}
         if self._waiting and not self._waiting[1].done() and (not ran or self._waiting[0] in ran):
             self._waiting[1].set_result(None)
 

@@ -11,6 +11,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.testing.v1 import AppTest
 
@@ -53,6 +54,7 @@ class OnlyALoop(AppSession):
         self._event_loop = asyncio.get_running_loop()
         self.arrived: list[str] = []
         self.over = asyncio.Event()
+        self._browser_queue = ForwardMsgQueue()
 
     def __del__(self) -> None:
         pass
@@ -62,6 +64,7 @@ class OnlyALoop(AppSession):
         if said == "wrong":
             raise ValueError("no message")
         self.arrived.append(said)
+        self._browser_queue.enqueue(ForwardMsg(hash=said))
         if event[1] is ScriptRunnerEvent.SHUTDOWN:
             self.over.set()
 
@@ -89,6 +92,22 @@ def test_messages_of_a_run_arrive_in_their_order_and_one_that_fails_stops_no_oth
 
     assert asyncio.run(receive()) == [*(word for word in said if word != "wrong"), "last"]
     assert failed == ["no message"]
+
+
+def test_a_run_begins_when_what_the_one_before_it_drew_is_sent() -> None:
+    async def receive() -> tuple[list[str], list[str]]:
+        session = OnlyALoop()
+        kinds = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, ScriptRunnerEvent.FRAGMENT_STOPPED_WITH_SUCCESS
+        for kind, word in zip((*kinds, ScriptRunnerEvent.SCRIPT_STARTED), ("drawn", "finished", "begun"), strict=True):
+            session._on_scriptrunner_event(None, kind, forward_msg=ForwardMsg(hash=word))
+        await asyncio.sleep(0.005)
+        before = [*session.arrived]
+        session._browser_queue.flush()
+        while len(session.arrived) < 3:
+            await asyncio.sleep(0.001)
+        return before, session.arrived
+
+    assert asyncio.run(receive()) == (["drawn", "finished"], ["drawn", "finished", "begun"])
 
 
 def test_the_theme_is_told_to_every_run() -> None:

@@ -1,0 +1,105 @@
+"""Whose run goes on: Python does one thing at a time, and thirty visitors share it.
+
+Threads that compute beside each other take as long as all of them together, each. So a choice in a part of a page, which takes
+some 20 ms, goes first, and pages, which take some 100, come one after another and give way at every message while such a choice
+is worked on. Nobody waits for long: whoever has waited for so long as is said here goes on with the others beside.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner import ScriptRunner
+
+YOUNG = 0.15  # seconds for which a part goes before pages: one that takes longer is no quick choice
+PATIENCE = 2.0  # seconds that a page waits for its turn, and again as long, all in all, for parts that go first
+
+
+class Turns:
+    """The order of the runs of one server. All methods may be called by any thread."""
+
+    def __init__(self, young: float = YOUNG, patience: float = PATIENCE) -> None:
+        self.young, self.patience = young, patience
+        self._page = threading.Semaphore()
+        self._parts: dict[int, float] = {}  # when each thread that draws a part began
+        self._changed = threading.Condition()
+        self._mine = threading.local()
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A part of a page is drawn."""
+        me = threading.get_ident()
+        with self._changed:
+            self._parts[me] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._changed:
+                del self._parts[me]
+                self._changed.notify_all()
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """A whole page is drawn: alone, if its turn comes in time."""
+        self._mine.patience = self.patience
+        self._mine.turn = self._page.acquire(timeout=self.patience)
+        try:
+            yield
+        finally:
+            self._mine.patience = 0.0
+            self._let_go()
+
+    def give_way(self) -> None:
+        """Let parts go first, where a page is drawn by this thread."""
+        patience: float = getattr(self._mine, "patience", 0.0)
+        if not self._parts or patience <= 0:
+            return
+        began = time.monotonic()
+        with self._changed:
+            while (left := began + patience - time.monotonic()) > 0 and (youngest := self._youngest()) > 0:
+                self._changed.wait(min(left, youngest))
+        self._mine.patience = patience - (time.monotonic() - began)
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """What this thread waits for is computed by another process: the next page may begin."""
+        had = self._let_go()
+        try:
+            yield
+        finally:
+            if had:
+                self._mine.turn = self._page.acquire(timeout=self.patience)
+
+    def _youngest(self) -> float:
+        """Seconds for which some part still goes first."""
+        return max(self._parts.values(), default=-self.young) + self.young - time.monotonic()
+
+    def _let_go(self) -> bool:
+        had: bool = getattr(self._mine, "turn", False)
+        if had:
+            self._mine.turn = False
+            self._page.release()
+        return had
+
+
+turns = Turns()
+_run, _enqueue = ScriptRunner._run_script, ScriptRunner._enqueue_forward_msg
+
+
+def _in_turn(self: ScriptRunner, rerun_data: Any) -> None:
+    with turns.part() if rerun_data.fragment_id_queue else turns.page():
+        _run(self, rerun_data)
+
+
+def _giving_way(self: ScriptRunner, msg: ForwardMsg) -> None:
+    turns.give_way()
+    _enqueue(self, msg)
+
+
+def take_turns() -> None:
+    """Let all runs of this process follow that order."""
+    ScriptRunner._run_script = _in_turn  # type: ignore[method-assign]
+    ScriptRunner._enqueue_forward_msg = _giving_way  # type: ignore[method-assign]

@@ -1,0 +1,96 @@
+"""Pages are drawn one after another and give way to parts; nobody waits for ever."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from app.session.turns import Turns
+
+LONG = 30.0  # seconds that no test takes
+
+
+def started(work: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_page_waits_for_the_page_before_it_and_gives_way_to_a_part() -> None:
+    turns, said = Turns(young=LONG, patience=LONG), list[str]()
+    first_has_begun, part_may_end, part_has_begun = (threading.Event() for _ in range(3))
+
+    def first() -> None:
+        with turns.page():
+            said.append("first page begins")
+            first_has_begun.set()
+            part_has_begun.wait(LONG)
+            turns.give_way()
+            said.append("first page ends")
+
+    def part() -> None:
+        with turns.part():
+            part_has_begun.set()
+            turns.give_way()  # to nobody: another part runs beside it
+            part_may_end.wait(LONG)
+            said.append("part ends")
+
+    def second() -> None:
+        with turns.page():
+            said.append("second page begins")
+
+    threads = [started(first)]
+    first_has_begun.wait(LONG)
+    threads += [started(part), started(second)]
+    part_has_begun.wait(LONG)
+    assert said == ["first page begins"]
+    part_may_end.set()
+    for thread in threads:
+        thread.join(LONG)
+    assert said == ["first page begins", "part ends", "first page ends", "second page begins"]
+
+
+def test_whoever_has_waited_long_enough_goes_on_beside_the_others() -> None:
+    turns, over, begun = Turns(young=LONG, patience=0.02), threading.Event(), threading.Barrier(3)
+
+    def stay(kind: Callable[[], AbstractContextManager[None]]) -> None:
+        with kind():
+            begun.wait(LONG)
+            over.wait(LONG)
+
+    threads = [started(lambda: stay(turns.page)), started(lambda: stay(turns.part))]
+    begun.wait(LONG)
+    with turns.page():
+        turns.give_way()
+        turns.give_way()
+    over.set()
+    for thread in threads:
+        thread.join(LONG)
+    with turns.page():
+        turns.give_way()
+
+
+def test_a_part_that_takes_long_no_longer_goes_first() -> None:
+    turns = Turns(young=0.01, patience=LONG)
+    with turns.part():
+        drawn = threading.Event()
+
+        def page() -> None:
+            with turns.page():
+                turns.give_way()
+                drawn.set()
+
+        started(page)
+        assert drawn.wait(LONG)
+
+
+def test_another_page_begins_while_one_waits_for_another_process() -> None:
+    turns = Turns(patience=LONG)
+
+    def page() -> None:
+        with turns.page(), turns.elsewhere():
+            pass
+
+    with turns.page(), turns.elsewhere():
+        other = started(page)
+        other.join(LONG)
+        assert not other.is_alive()

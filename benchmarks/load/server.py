@@ -90,7 +90,7 @@ def _healthy(address: str) -> bool:
 
 def counters(address: str) -> dict[str, float]:
     """What the server counts by itself, by the name and labels of each counter."""
-    with urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=120) as answer:
         lines = answer.read().decode().splitlines()
     split = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
     return {name: float(value) for name, _, value in split}

@@ -50,12 +50,12 @@ def show(entry: session.Listed) -> None:
     at = steps.index(standing.step) if standing.step in steps else 0
     html.prose("own.coming", title=entry.title)
     st.progress(at / len(steps), text=text(f"own.step_{steps[at]}"))
-    st.html(
-        '<ol class="atlas-list steps">'
-        + "".join(f"<li{_mark(number, at)}>{html.sentence(f'own.step_{step}')}</li>" for number, step in enumerate(steps))
-        + "</ol>"
-    )
+    lines = "".join(_line(html.sentence(f"own.step_{step}"), number - at) for number, step in enumerate(steps))
+    st.html(f'<ol class="atlas-list">{lines}</ol>')
 
 
-def _mark(number: int, at: int) -> str:
-    return ' aria-current="step"' if number == at else ' class="done"' if number < at else ' class="quiet"'
+def _line(words: str, ahead: int) -> str:
+    """One step: behind us, under way, or ahead."""
+    if ahead == 0:
+        return f'<li aria-current="step"><b>{words}</b></li>'
+    return f"<li>{words}{'' if ahead > 0 else ' ✓'}</li>"

@@ -40,7 +40,7 @@ def pages_for(kind: str) -> tuple[str, ...]:
 
 def links(entry: session.Listed) -> None:
     """Ways to the pages that show this model."""
-    html.prose("own.look", kind="quiet")
+    st.html(f'<p class="atlas-prose quiet">{html.sentence("own.look")}</p>', width="content")
     query = {**session.current().parameters(), "model": entry.name, **session.presented()}
     query.pop("target", None)  # it was written for another model
     for page in pages_for(entry.kind):
@@ -49,14 +49,15 @@ def links(entry: session.Listed) -> None:
 
 def table() -> None:
     """All pages but this one."""
-    html.prose("own.fits_idea")
-    columns = {text("own.fits_page"): "word"}
-    columns |= {text(f"own.fits_{kind.replace('-', '_')}"): "word" for kind in KINDS}
+    for key in ("own.fits_idea", "own.fits_families"):
+        html.prose(key)
+    columns = {text("own.fits_page"): "name"}
+    columns |= {text(f"own.fits_{kind.replace('-', '_')}"): "name" for kind in KINDS}
     pages = [page for page in anatomy.ORDER if page in SOMEWHERE] + [page for page in anatomy.ORDER if page in NOWHERE]
-    html.table({**columns, text("own.fits_why"): "word"}, [_row(page) for page in pages], text("own.fits_title"), titled=True)
+    html.table({**columns, text("own.fits_why"): "rich"}, [_row(page) for page in pages], text("own.fits_title"), titled=True)
 
 
-def _row(page: str) -> list[html.Ours]:
+def _row(page: str) -> list[str]:
     limits, why = SOMEWHERE.get(page, (dict.fromkeys(KINDS, "no"), NOWHERE.get(page, "")))
     works = [text(f"own.fits_{limits.get(kind, 'yes')}") for kind in KINDS]
-    return [html.Ours(cell) for cell in (text(f"{page}.title"), *works, text(f"own.why_{why}"))]
+    return [*(html.Ours(cell) for cell in (text(f"{page}.title"), *works)), html.sentence(f"own.why_{why}")]

@@ -32,14 +32,13 @@ def _draw(found: session.ModelList) -> None:
 
 
 def _one(entry: session.Listed, standing: session.Standing) -> None:
-    st.html(f'<h4 class="atlas-heading">{_ours(entry.title)}</h4>')
+    minutes = int(standing.seconds // 60) if standing.state == "ready" else 0
+    state = html.sentence("own.state_ready_minutes", minutes=minutes) if minutes else html.sentence(f"own.state_{standing.state}")
     facts = [html.sentence(key, **_as_ours(values)) for key, values in session.own_facts(entry)]
-    st.html(f'<p class="atlas-prose quiet">{" · ".join([f"<code>{_ours(entry.name)}</code>", *facts])}</p>')
-    minutes = int(standing.seconds // 60)
-    if standing.state == "ready" and minutes:
-        html.prose("own.state_ready_minutes", minutes=minutes)
-    else:
-        html.prose(f"own.state_{standing.state}")
+    st.html(
+        f'<h4 class="atlas-heading">{_ours(entry.title)}</h4>'
+        f'<p class="atlas-prose quiet">{" · ".join([f"<b>{state}</b>", f"<code>{_ours(entry.name)}</code>", *facts])}</p>'
+    )
     if standing.refusal:
         html.notice("warning", standing.refusal.key, **_as_ours(standing.refusal.values))
     if standing.state in COMING:

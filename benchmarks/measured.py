@@ -17,23 +17,29 @@ from app.session.loading import models
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.measured", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--all", action="store_true", help="measure also what still holds")
     parser.add_argument("--check", action="store_true", help="only say which functions have to be measured again; 1 if any")
-    if parser.parse_args().check:
+    options = parser.parse_args()
+    if options.check:
         print("\n".join(premeasured.stale()) or "all of it holds")
         return bool(premeasured.stale())
     torch.set_num_threads(1)
-    found, lines = premeasured.FILE, dict[tuple[str, str, str], str]()
-    found.unlink(missing_ok=True)
-    premeasured.forget()  # else it would be asked
+    held = {} if options.all else premeasured.holding()
+    if options.all:
+        premeasured.FILE.unlink(missing_ok=True)
+        premeasured.forget()  # else it would be asked
+    lines = dict[premeasured.Key, str]()
     start = time.monotonic()
     for one in belonging():
-        key = one.function, one.names[0], repr(one.arguments)
-        if key not in lines:
+        key = premeasured.key(one.function, one.names[0], one.arguments)
+        if key in held:
+            lines[key] = held[key]
+        elif key not in lines:
             lines[key] = premeasured.line(one.function, one.names, one.arguments, one.compute())
             print(f"{time.monotonic() - start:6.1f} s  {one.function} {' '.join(one.names)}")
     probes = [premeasured.line_of_probe(name) for name in models()]
-    found.write_text("".join(f"{line}\n" for line in (*probes, *lines.values())), encoding="utf-8")
-    print(f"{len(lines)} results, {found.stat().st_size // 1024} kB, in {found.name}")
+    premeasured.FILE.write_text("".join(f"{line}\n" for line in (*probes, *lines.values())), encoding="utf-8")
+    print(f"{len(lines)} results, {premeasured.FILE.stat().st_size // 1024} kB, in {premeasured.FILE.name}")
     return 0
 
 

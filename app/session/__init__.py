@@ -4,7 +4,7 @@ The rest of the app says `from app import session` and uses the names below; the
 """
 
 from app.session.address import put, settle
-from app.session.belonging import asked
+from app.session.asking import asked
 from app.session.bringing import STEPS
 from app.session.brought import bring, can_bring, own_facts, own_list, put_away, standing
 from app.session.card import card_facts

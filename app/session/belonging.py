@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.session import findings
+from app.session.asking import asked
 from app.session.loading import languages, load, models, writes_on
 from app.session.sentences import example_pairs, examples
 from model.analysis import cheating, families, lengths, purpose, schedules_tried, sizes, tying
-from model.translator import LanguageModel, Translator
+from model.analysis import findings as of_stories
+from model.translator import LanguageModel
 
 ROTARY_BESIDE = {"en-fr-rotary": ("right", "nowhere", "interpolated", "ntk"), "en-fr": ("right", "nowhere")}
 """The variants whose loss by length the page of rotary positions shows."""
@@ -30,7 +32,7 @@ def belonging() -> Iterator[Belonging]:
     yield _of(schedules_tried.shifts, first)  # one for all models
     yield _of(cheating.beside, first)
     for story in findings.stories():
-        function = f"{findings.findings.__name__}.{story.name}"
+        function = f"{of_stories.__name__}.{story.name}"
         yield Belonging(function, (story.model,), findings.of(story), lambda name=story.name: findings.told(name))  # type: ignore[misc]
     for name, variants in ROTARY_BESIDE.items():
         for variant in variants:
@@ -61,14 +63,6 @@ def _of_two(writer: str, translator: str) -> Iterator[Belonging]:
     yield _of(families.masked, writer, sources)
     language = families.language_to_ask(languages(translator), languages(writer)[0])
     yield _of(asked, writer, translator, sources, language, others=(translator,))
-
-
-def asked(writer: LanguageModel, translator: str, sentences: tuple[str, ...], language: str) -> families.Asked:
-    """How likely the translator's own translations are to a language model that is asked for them in words."""
-    other = load(translator)
-    if not isinstance(writer, LanguageModel) or not isinstance(other, Translator):
-        raise TypeError(f"{writer.name!r} and {translator!r} are not a language model and a translator; give one of each")
-    return families.asked(writer, other, sentences, language)
 
 
 def _of(function: Callable[..., Any], name: str, *arguments: Any, others: tuple[str, ...] = ()) -> Belonging:

@@ -11,7 +11,7 @@ from app.session.limits import MAX_TOKENS
 from app.session.loading import load, writer
 from app.session.rates import computing
 from app.session.selection import Selection
-from model.apart import written
+from model.apart import Answer, Request, written
 from model.decoding import length_limit
 from model.trace import Trace
 from model.translator import LanguageModel, Reader, Translation
@@ -165,15 +165,13 @@ def awaited(function: Callable[..., Any], where: Selection | str, *arguments: An
     return asked is not None and not asked.done()
 
 
-def _asked(
-    function: str, where: str | Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any]
-) -> "Future[apart.Answer] | None":
+def _asked(function: str, where: str | Chosen, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> "Future[Answer] | None":
     """The answer of the process beside the pages, now or later; None for what is computed here."""
     model = where if isinstance(where, str) else where[0]
     if named or not apart.computes(function, model):
         return None
     if isinstance(where, str):
-        return apart.ask(apart.Request(function, model, None, None, arguments))
+        return apart.ask(Request(function, model, None, None, arguments))
     _, source, target, beam = where
     over = translation(model, source, beam) if target is None else target
-    return apart.ask(apart.Request(function, model, source, over, arguments))
+    return apart.ask(Request(function, model, source, over, arguments))

@@ -68,14 +68,14 @@ def told(name: str) -> Told | None:
     if story.model not in models() or damage(story.model):
         return None
     place = story.place
+    measured: Told | None
     if (known := premeasured.found(f"{findings.__name__}.{name}", story.model, of(story))) is not premeasured.NOTHING:
-        return known
+        measured = known
+        return measured
     found = trace(story.model, story.text)
     if f"{place.path}.weights" not in found or place.head >= found[f"{place.path}.weights"].size("head"):
         return None
-    measured: Told | None = getattr(findings, name)(
-        load(story.model), found, Head(place.attention, place.layer, place.head), **story.given
-    )
+    measured = getattr(findings, name)(load(story.model), found, Head(place.attention, place.layer, place.head), **story.given)
     return measured
 
 

@@ -55,19 +55,20 @@ Key = tuple[str, str, str]  # function, the model that it was given, its argumen
 
 def found(function: str, name: str, arguments: Sequence[Any]) -> Any:
     """What the function of this dotted name finds in a model, if that was written down and still holds; else `NOTHING`."""
-    entry = _entries(FILE).get(_key(function, name, arguments))
+    entry = _entries(FILE).get(key(function, name, arguments))
     return plain.read(entry.found) if entry is not None and _holds(function, entry) else NOTHING
 
 
 def line(function: str, names: Sequence[str], arguments: Sequence[Any], value: Any) -> str:
     """An entry of the file: what a function found in the first of these models (with the others beside it)."""
-    written = {
-        "function": function,
-        "weights": {name: weights_digest(name) for name in names},
-        "code": code_digest(_module(function)),
-        "arguments": plain.write(tuple(arguments)),
-        "found": plain.write(value),
-    }
+    weights = {name: weights_digest(name) for name in names}
+    return line_of(key(function, names[0], arguments), Entry(weights, code_digest(_module(function)), plain.write(value)))
+
+
+def line_of(at: Key, entry: Entry) -> str:
+    """The same of what was read from the file."""
+    function, _, arguments = at
+    written = {"function": function, "weights": entry.weights, "code": entry.code, "arguments": arguments, "found": entry.found}
     return json.dumps(written, ensure_ascii=False)
 
 
@@ -80,6 +81,11 @@ def line_of_probe(name: str) -> str:
 def stale() -> list[str]:
     """The functions of entries that no longer hold, each once."""
     return sorted({function for (function, *_), entry in _entries(FILE).items() if not _holds(function, entry)})
+
+
+def holding() -> dict[Key, str]:
+    """The lines of the entries that hold."""
+    return {at: line_of(at, entry) for at, entry in _entries(FILE).items() if _holds(at[0], entry)}
 
 
 def forget() -> None:
@@ -109,7 +115,8 @@ def _module(function: str) -> str:
     return function.rpartition(".")[0]
 
 
-def _key(function: str, name: str, arguments: Sequence[Any]) -> Key:
+def key(function: str, name: str, arguments: Sequence[Any]) -> Key:
+    """What tells an entry from others."""
     try:
         return function, name, plain.write(tuple(arguments))
     except TypeError:  # a path, say: nothing like it was written down

@@ -20,8 +20,10 @@ def asked(found: Pair) -> None:
     html.prose(
         "families.live_idea" if found.reads else "families.live_idea_back", **names, language=html.Ours(found.language_name)
     )
-    asked = (families.continued, found.writer.name, found.sentence, found.language)
-    later.drawn(lambda: told(session.measured_model(*asked)), asked)
+    later.drawn(
+        lambda: told(session.measured_model(families.continued, found.writer.name, found.sentence, found.language)),
+        (families.continued, found.writer.name, found.sentence, found.language),
+    )
     if found.reads:
         html.prose("families.live_beside", **names, text=one.target_text)
         opened("asked", lambda: request(found))

@@ -101,9 +101,11 @@ def what_if(selection: session.Selection, atlas: Atlas, trace: Trace) -> None:
     variant = linked_choice("altered", variants, [text(f"layers.what_if_{name}") for name in variants], None)
     if variant is None:
         return
-    asked = (altered_layers.damage, selection, variant)
     html.prose(f"layers.what_if_{variant}_idea", activation=html.Ours(other_activation(atlas)))
-    later.drawn(lambda: damaged(selection, trace, variant, session.measured(*asked)), asked)
+    later.drawn(
+        lambda: damaged(selection, trace, variant, session.measured(altered_layers.damage, selection, variant)),
+        (altered_layers.damage, selection, variant),
+    )
 
 
 def damaged(selection: session.Selection, trace: Trace, variant: str, found: altered_layers.Damage) -> None:

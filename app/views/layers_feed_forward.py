@@ -117,8 +117,12 @@ def memory(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot
     if not examples:
         html.prose("layers.memory_none")
         return
-    asked = (feed_forward.corpora, selection.model, examples)
-    later.drawn(lambda: remember(atlas, trace, where, session.measured_model(*asked)[where.stack]), asked)
+    later.drawn(
+        lambda: remember(
+            atlas, trace, where, session.measured_model(feed_forward.corpora, selection.model, examples)[where.stack]
+        ),
+        (feed_forward.corpora, selection.model, examples),
+    )
 
 
 def remember(atlas: Atlas, trace: Trace, where: Spot, seen: feed_forward.Corpus) -> None:

@@ -34,8 +34,11 @@ def draw(selection: session.Selection, trace: Trace) -> None:
 def measured(selection: session.Selection, trace: Trace, depth: int, what: str) -> None:
     """Curves of the gradient's norm over the layers, on a logarithmic scale; the ends of each as numbers."""
     ids = tuple(token.id for token in trace.source or trace.target)
-    asked = (stacks.arrangements, selection.model, ids, depth)
-    later.drawn(lambda: shown(selection, trace, depth, what, session.measured_model(*asked)), asked, saying="layers.stacks_busy")
+    later.drawn(
+        lambda: shown(selection, trace, depth, what, session.measured_model(stacks.arrangements, selection.model, ids, depth)),
+        (stacks.arrangements, selection.model, ids, depth),
+        saying="layers.stacks_busy",
+    )
 
 
 def shown(

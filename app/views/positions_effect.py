@@ -114,8 +114,9 @@ def elsewhere(selection: session.Selection) -> None:
 
 def reordered(selection: session.Selection, trace: Trace, name: str) -> None:
     """Rows of the memory token by token, and what each model writes for both orders."""
-    asked = (order.compare, selection, name)
-    later.drawn(lambda: both_orders(selection, trace, session.measured(*asked)), asked)
+    later.drawn(
+        lambda: both_orders(selection, trace, session.measured(order.compare, selection, name)), (order.compare, selection, name)
+    )
 
 
 def both_orders(selection: session.Selection, trace: Trace, found: order.Comparison) -> None:

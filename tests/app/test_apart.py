@@ -12,6 +12,7 @@ import torch
 from app import session
 from app.session import apart, computed, premeasured
 from app.session.belonging import Belonging, belonging
+from app.session.loading import writer
 from model import plain
 from model.analysis import ablation, sizes
 from model.apart import FUNCTIONS, Answer, Request, answer, serve
@@ -35,7 +36,7 @@ def beside() -> Iterator[apart.Apart]:
 
 
 @pytest.fixture
-def served(beside: apart.Apart, monkeypatch: pytest.MonkeyPatch) -> apart.Apart:
+def served(beside: apart.Apart, monkeypatch: pytest.MonkeyPatch) -> Iterator[apart.Apart]:
     """The pages of this test ask the process."""
     monkeypatch.setattr(apart, "_apart", lambda pace: beside)
     apart._allowed.set()
@@ -94,7 +95,7 @@ def test_a_page_shows_what_the_process_found_once_it_is_there(
     monkeypatch.undo()
     monkeypatch.setattr(apart, "_apart", lambda pace: served)
     found = session.measured(ablation.importance, chosen, "zero")
-    direct = ablation.importance(session.load("en-fr"), session.trace("en-fr", SENTENCE), "zero")
+    direct = ablation.importance(writer("en-fr"), session.trace("en-fr", SENTENCE), "zero")
     assert found == direct
     assert found is not direct
     assert not session.awaited(ablation.importance, chosen, "zero")

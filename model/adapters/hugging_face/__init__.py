@@ -6,7 +6,7 @@ loaded: everything else works without it (requirements-hf.txt).
 """
 
 from model.adapters.hugging_face.folder import AdapterError, Folder, inspect
-from model.adapters.hugging_face.loading import load
+from model.adapters.hugging_face.loading import load, prepare
 from model.adapters.hugging_face.models import (
     HuggingFaceEncoder,
     HuggingFaceLanguageModel,
@@ -23,4 +23,5 @@ __all__ = [
     "NotInThisModelError",
     "inspect",
     "load",
+    "prepare",
 ]

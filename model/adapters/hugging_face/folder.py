@@ -30,6 +30,9 @@ KINDS: Mapping[str, Kind] = {
 FACTOR = 1.3
 """Memory that a model takes while it is loaded, for each byte of its parameters in float32."""
 
+PROCESSES, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+"""Where Linux tells of memory."""
+
 _BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _LARGEST_HEADER = 100_000_000
 
@@ -79,20 +82,37 @@ def check_memory(folder: Folder, available: int | None) -> None:
 
 
 def available_memory() -> int | None:
-    """Bytes that may still be taken: of the machine, or less where the process runs in a container that allows less."""
-    found = [_number("/proc/meminfo", r"MemAvailable:\s+(\d+) kB", 1024)]
-    limit, used = _number("/sys/fs/cgroup/memory.max", r"(\d+)"), _number("/sys/fs/cgroup/memory.current", r"(\d+)")
-    if limit is not None and used is not None:
-        found.append(max(0, limit - used))
+    """Bytes that may still be taken: of the machine, or less where a container or a unit allows the process less."""
+    of_machine = _number(PROCESSES / "meminfo", r"MemAvailable:\s+(\d+) kB")
+    found = [of_machine and of_machine * 1024, *map(_free_in, _groups())]
     return min((size for size in found if size is not None), default=None)
 
 
-def _number(file: str, pattern: str, unit: int = 1) -> int | None:
-    try:
-        match = re.search(pattern, Path(file).read_text("utf-8"))
-    except OSError:
+def _groups() -> list[Path]:
+    """The control groups (version 2) of this process, its own first; each may have a limit."""
+    own = GROUPS / _text(PROCESSES / "self" / "cgroup", r"(?m)^0::/(.*)$")
+    return [own, *(group for group in own.parents if group == GROUPS or GROUPS in group.parents)]
+
+
+def _free_in(group: Path) -> int | None:
+    """What a group may still take; files that are kept in memory without need give way."""
+    limit, used = (_number(group / f"memory.{name}", r"^(\d+)") for name in ("max", "current"))
+    if limit is None or used is None:
         return None
-    return int(match[1]) * unit if match else None
+    return max(0, limit - used + (_number(group / "memory.stat", r"(?m)^inactive_file (\d+)") or 0))
+
+
+def _number(file: Path, pattern: str) -> int | None:
+    return int(found) if (found := _text(file, pattern)) else None
+
+
+def _text(file: Path, pattern: str) -> str:
+    """What a pattern finds in a file of the system; empty where either is not there."""
+    try:
+        match = re.search(pattern, file.read_text("utf-8"))
+    except OSError:
+        return ""
+    return match[1] if match else ""
 
 
 def _config(folder: Path) -> Mapping[str, Any]:

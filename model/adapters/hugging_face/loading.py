@@ -2,7 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -32,6 +33,17 @@ Progress = Callable[[str, int, int], None]
 STEPS = ("folder", "weights", "tokenizers", "ready")
 UNBOUNDED = 512
 """Tokens at most for models that name no limit of their own."""
+
+
+def prepare(architectures: Iterable[str]) -> None:
+    """Import what loading these imports, so that the first who asks for a model does not wait for that as well."""
+    transformers: Any = import_module("transformers")
+    for name in ("AutoModel", "AutoTokenizer"):
+        getattr(transformers, name)
+    for architecture in set(architectures):
+        folder_name = architecture.replace("-", "_")
+        with suppress(ImportError):
+            import_module(f"transformers.models.{folder_name}.modeling_{folder_name}")
 
 
 def load(

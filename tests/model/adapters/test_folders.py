@@ -73,6 +73,25 @@ def test_memory_is_checked_before_anything_is_loaded(made: Made) -> None:
     assert (folder.available_memory() or 1) > 0
 
 
+def test_free_memory_is_that_of_the_tightest_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder, "PROCESSES", tmp_path / "proc")
+    monkeypatch.setattr(folder, "GROUPS", tmp_path / "groups")
+    assert folder.available_memory() is None  # nobody knows
+    unit = tmp_path / "groups" / "system.slice" / "atlas.service"
+    unit.mkdir(parents=True)
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    8000 kB\n")
+    (tmp_path / "proc" / "self" / "cgroup").write_text("0::/system.slice/atlas.service\n")
+    (unit / "memory.max").write_text("max\n")
+    assert folder.available_memory() == 8000 * 1024
+    for group, limit, used in ((unit.parent, 7_000_000, 1_000_000), (unit, 3_000_000, 2_500_000)):
+        (group / "memory.max").write_text(f"{limit}\n")
+        (group / "memory.current").write_text(f"{used}\n")
+    assert folder.available_memory() == 500_000
+    (unit / "memory.stat").write_text("anon 2000000\ninactive_file 400000\n")
+    assert folder.available_memory() == 900_000
+
+
 def without(name: str) -> Callable[[Path], None]:
     return lambda path: (path / name).unlink()
 

@@ -9,7 +9,7 @@ from app.session import listed, listed_file
 from app.session.listed_file import Listed
 from app.session.remark import Remark
 from model.adapters import hugging_face
-from model.adapters.hugging_face import AdapterError, Folder, HuggingFaceEncoder, hub
+from model.adapters.hugging_face import AdapterError, Folder, HuggingFaceEncoder, hub, inspect
 from model.adapters.hugging_face.models import AnyHuggingFace
 
 STEPS = ("fetch", "folder", "weights", "tokenizers", "trial")
@@ -49,14 +49,15 @@ def bring(entry: Listed, available: Callable[[], int | None], make_room: Callabl
 def _looked_into(entry: Listed, available: Callable[[], int | None], told: Told) -> Folder:
     """What lies in the entry's folder now, which is fetched if it lies on a hub."""
     entry = listed_file.looked_into(entry)
-    if entry.folder is None:
+    if entry.hub and entry.found is None:
         told("fetch")
-        hub.fetch(entry.hub, entry.revision, pickles=entry.pickles, available=available())
+        path = hub.fetch(entry.hub, entry.revision, pickles=entry.pickles, available=available())
         listed.forget()
-        entry = listed_file.looked_into(entry)
+        told("folder")
+        return inspect(path, pickles=entry.pickles)
     told("folder")
     if entry.found is None:
-        raise RefusedError(entry.trouble or Remark("own.trouble_no_folder", {"folder": entry.hub}))
+        raise RefusedError(entry.trouble or Remark("own.trouble_no_folder", {"folder": entry.name}))
     return entry.found
 
 

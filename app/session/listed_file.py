@@ -111,6 +111,8 @@ def looked_into(entry: Listed) -> Listed:
     try:
         found = inspect(entry.folder, pickles=entry.pickles)
     except AdapterError as error:
+        if entry.hub:  # not wholly fetched, perhaps
+            return replace(entry, folder=None)
         return replace(entry, found=None, trouble=Remark("own.trouble_reason", {"reason": str(error)}))
     return replace(entry, found=found, trouble=None, languages=entry.languages or _languages_of(entry, entry.folder))
 

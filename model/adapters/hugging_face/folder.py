@@ -65,11 +65,17 @@ def inspect(path: str | os.PathLike[str], *, pickles: bool = False) -> Folder:
     folder = Path(path)
     if not folder.is_dir():
         raise AdapterError(f"{folder.name!r} is not a folder here; give one with config.json, model.safetensors and a tokenizer")
+    architecture, config = configured(folder)
+    return Folder(folder, architecture, KINDS[architecture], _parameters(folder, pickles), config)
+
+
+def configured(folder: Path) -> tuple[str, Mapping[str, Any]]:
+    """The architecture that the configuration of a folder names, and all it says. Raises `AdapterError`."""
     config = _config(folder)
     architecture = config.get("model_type")
     if not isinstance(architecture, str) or architecture not in KINDS:
         raise AdapterError(f"{folder.name}: model_type is {architecture!r}; can be opened are {', '.join(KINDS)}")
-    return Folder(folder, architecture, KINDS[architecture], _parameters(folder, pickles), config)
+    return architecture, config
 
 
 def check_memory(folder: Folder, available: int | None) -> None:

@@ -4,11 +4,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from model.adapters.hugging_face.folder import FACTOR, AdapterError
+from model.adapters.hugging_face.folder import FACTOR, AdapterError, configured
 
 SMALL = ("*.json", "*.txt", "*.model", "*.spm")
 """Files of a configuration and of tokenizers; no code and no pickles are among them."""
-WEIGHTS = ("model*.safetensors", "*.json")
+WEIGHTS = ("model*.safetensors",)
 PICKLES = ("pytorch_model*.bin",)
 
 
@@ -24,17 +24,23 @@ def cached(name: str, revision: str = "") -> Path | None:
 def fetch(name: str, revision: str = "", *, pickles: bool = False, available: int | None = None) -> Path:
     """Fetch a model, of this revision if one is named, and return its folder. Asks the network.
 
-    What the weights would take of `available` bytes of memory is told before they are fetched. Raises `AdapterError`.
+    Its architecture, and what it takes of `available` bytes of memory, are checked before the weights are fetched. Raises
+    `AdapterError`.
     """
     try:
         hub: Any = import_module("huggingface_hub")
     except ImportError:
         raise AdapterError("huggingface_hub is not installed; run `make run-hf`") from None
+    hub.utils.disable_progress_bars()
+    asked = {"revision": revision or None}
     try:
-        _check_memory(name, hub.HfApi().model_info(name, revision=revision or None, files_metadata=True), available)
-        wanted = [*SMALL, *WEIGHTS, *(PICKLES if pickles else ())]
-        return Path(hub.snapshot_download(name, revision=revision or None, allow_patterns=wanted))
-    except (OSError, ValueError, RuntimeError) as error:
+        small = Path(hub.snapshot_download(name, **asked, allow_patterns=[*SMALL]))
+        configured(small)
+        _check_memory(name, hub.HfApi().model_info(name, **asked, files_metadata=True), available)
+        return Path(hub.snapshot_download(name, **asked, allow_patterns=[*SMALL, *WEIGHTS, *(PICKLES if pickles else ())]))
+    except AdapterError:
+        raise
+    except Exception as error:  # what its library of the network raises has no name in common
         line = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
         raise AdapterError(f"{name} cannot be fetched: {line}; check its name and the network, or give a folder") from error
 

@@ -107,7 +107,8 @@ def beam_steps(
         totals = log_probabilities + source.new_tensor(
             [[nodes[at].total if at is not None else 0.0] for at in alive], dtype=log_probabilities.dtype
         )
-        best = totals.flatten().topk(min(2 * size, totals.numel())).indices
+        worth, best = totals.flatten().topk(min(2 * size, totals.numel()))
+        best = best[worth > -torch.inf]  # a model of others may forbid tokens, or ask for one at first
         candidates = [divmod(int(place), totals.shape[1]) for place in best]
         fates = _fates([id_ == config.end for _, id_ in candidates], size)
         ended += fates.count("finished")

@@ -1,6 +1,6 @@
 """Every number and every choice that shapes a model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -105,6 +105,10 @@ class ModelConfig:
     def key_heads_of(self, attention: str) -> int:
         """How many heads of keys and values it has: one for each head of queries."""
         return self.heads_of(attention)
+
+    def may_begin(self, ids: Sequence[int]) -> bool:
+        """Whether an output may begin with these tokens, by the rules of its makers: our models have none."""
+        return True
 
     def head_dim_of(self, attention: str) -> int:
         """The width of one head of an attention."""

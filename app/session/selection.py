@@ -135,6 +135,8 @@ def _fits(selection: Selection, name: str) -> bool:
         return reads(name, written)
     if writes_on(before) == writes_on(name) and languages(before)[0] == languages(name)[0]:
         return True
+    if not examples(name, texts.DEFAULT_LANGUAGE):  # a model of others, for whose language we have no sentence
+        return True
     made_for = {example.source for example in examples(before, texts.DEFAULT_LANGUAGE)}
     return written not in made_for and reads(name, written)
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import text as texts
+from app.session import listed
 from app.session.loading import ROOT, languages
 
+USUAL = "en-fr"
 EXAMPLES = ROOT / "assets" / "examples"
 
 
@@ -38,6 +40,6 @@ def example_pairs(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def first_example(name: str) -> str:
-    """The sentence that the app opens with."""
-    found = examples(name, texts.DEFAULT_LANGUAGE)
+    """The sentence that the app opens with; for a model of others in whose language we have none, an English one."""
+    found = examples(name, texts.DEFAULT_LANGUAGE) or (examples(USUAL, texts.DEFAULT_LANGUAGE) if listed.find(name) else ())
     return found[0].source if found else ""

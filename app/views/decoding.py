@@ -80,14 +80,28 @@ def archive(selection: session.Selection, atlas: Atlas, found: Asked) -> bytes:
 
 
 def equations(selection: session.Selection, atlas: Atlas, found: Asked) -> list[Formula]:
-    """Softmax and temperature at the first step, and what the whole output is worth."""
+    """Softmax and temperature at the first step, where it is chosen, and what the whole output is worth."""
     writing = decoding_stage.written(selection, found)
-    moment = writing.moments[0]
+    length = len(writing.moments)
+    divisor = penalty(length, LENGTH_PENALTY)
+    chosen = len(writing.moments[0].candidates) > 1  # a model of others may have to begin with one certain token
+    return [
+        *(of_first_step(writing.moments[0], atlas, found) if chosen else ()),
+        Formula(
+            r"s(y) = \frac{\log P(y)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
+            charts.worth(writing.score, length, LENGTH_PENALTY, divisor, writing.score / divisor),
+            "decoding.formula_penalty",
+            {"text": writing.text.strip() or text("translate.nothing"), "count": length},
+        ),
+    ]
+
+
+def of_first_step(moment: decoding_steps.Moment, atlas: Atlas, found: Asked) -> tuple[Formula, ...]:
+    """The probability of the token that was taken, and what the temperature does to the best two."""
     first, second = moment.candidates[:2]
     taken = next(one for one in moment.candidates if one.id == moment.taken.id)
-    length, temperature = len(writing.moments), found.plan.sampling.temperature
-    divisor, drawn = penalty(length, LENGTH_PENALTY), found.strategy == "sampling"
-    return [
+    temperature, drawn = found.plan.sampling.temperature, found.strategy == "sampling"
+    return (
         Formula(
             r"p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}",
             charts.softmax(taken.logit, moment.log_sum, atlas.config.target_vocab_size),
@@ -106,13 +120,7 @@ def equations(selection: session.Selection, atlas: Atlas, found: Asked) -> list[
                 "temperature": html.Ours(f"{temperature:g}"),
             },
         ),
-        Formula(
-            r"s(y) = \frac{\log P(y)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
-            charts.worth(writing.score, length, LENGTH_PENALTY, divisor, writing.score / divisor),
-            "decoding.formula_penalty",
-            {"text": writing.text.strip() or text("translate.nothing"), "count": length},
-        ),
-    ]
+    )
 
 
 def sizes(selection: session.Selection, atlas: Atlas, found: Asked) -> list[Shape]:

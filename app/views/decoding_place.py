@@ -182,7 +182,8 @@ def typed(selection: session.Selection, atlas: Atlas, limit: int, key: str) -> C
 def possible(atlas: Atlas, ids: Sequence[int], limit: int) -> bool:
     """Whether these tokens can begin an output: known ones, the end token last if at all, no more than may be written."""
     config = atlas.config
-    return len(ids) <= limit and all(0 <= id_ < config.target_vocab_size for id_ in ids) and config.end not in ids[:-1]
+    known = len(ids) <= limit and all(0 <= id_ < config.target_vocab_size for id_ in ids)
+    return known and config.end not in ids[:-1] and config.may_begin(ids)
 
 
 def numbers(told: Any) -> tuple[int, ...] | None:

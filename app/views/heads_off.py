@@ -97,12 +97,17 @@ def grid(effects: dict[Head, Effect]) -> None:
         [
             [
                 html.sentence("heads_off.row", attention=html.Ours(heads_place.attention_name(attention)), layer=layer + 1),
-                *(html.Ours(html.signed(effects[Head(attention, layer, head)].change, 3)) for head in heads),
+                *(html.Ours(change_of(effects.get(Head(attention, layer, head)))) for head in heads),
             ]
             for attention, layer in lines
         ],
         text("heads_off.each_caption"),
     )
+
+
+def change_of(effect: Effect | None) -> str:
+    """The change in loss; a dash where this attention has fewer heads than another one."""
+    return "\N{EN DASH}" if effect is None else html.signed(effect.change, 3)
 
 
 def spreadsheet(effects: dict[Head, Effect]) -> bytes:

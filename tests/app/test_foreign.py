@@ -13,7 +13,7 @@ import transformers
 from streamlit.testing.v1 import AppTest
 
 from app import session, text
-from app.components import decoding_steps
+from app.components import beam_tree, decoding_steps
 from app.components.matrices import unpack as matrices_of
 from app.session import computed
 from model import decoding
@@ -22,7 +22,7 @@ from model.analysis import ablation
 from model.attention_mask import causal
 from model.page.attention import unpack
 from model.trace import Trace
-from tests.app.conftest import OpenApp, payload, shown
+from tests.app.conftest import OpenApp, payload, rows_of, shown
 from tests.app.listing import make, served
 from tests.app.test_studio import aligned, bring
 
@@ -47,8 +47,8 @@ Open = Callable[[str], Any]
 def folder(both_families: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A server with one tiny model of each kind on its list. What they write at random never ends, so it is stopped early."""
     made = tmp_path_factory.mktemp("foreign")
-    file = make(made, *KINDS)
-    file.write_text("most = 9\n" + file.read_text("utf-8"), encoding="utf-8")
+    file = make(made, *KINDS, "nllb")
+    file.write_text("most = 9\n" + file.read_text("utf-8") + 'target_language = "fra_Latn"\n', encoding="utf-8")
     with served(file), pytest.MonkeyPatch.context() as patch:
         for module in (decoding, computed):
             patch.setattr(module, "length_limit", lambda _: 6)
@@ -228,6 +228,16 @@ def test_a_beam_and_a_draw_of_a_model_of_others(open_app: OpenApp) -> None:
         assert "was made by others" in shown(app)
 
 
+def test_a_language_that_is_asked_for_is_the_only_way_to_begin(open_app: OpenApp) -> None:
+    app = open_page(open_app, "decoding", "nllb")
+    first = decoding_steps.unpack(payload(app, "decoding_steps"))["moments"][0]
+    assert [candidate["label"] for candidate in first["candidates"]] == ["fra_Latn"]
+    tree = beam_tree.unpack(payload(open_page(open_app, "decoding", "nllb", strategy="beam"), "beam_tree"))
+    assert [node["label"] for node in tree["nodes"] if node["depth"] == 1] == ["fra_Latn"]
+    refused = open_page(open_app, "decoding", "nllb", prefix="7-8")
+    assert "cannot begin an output of this model" in shown(refused)
+
+
 # ----- what is changed in it
 
 
@@ -243,6 +253,12 @@ def test_a_head_switched_off_is_one_that_their_output_matrix_does_not_read(their
     np.testing.assert_allclose(effect.log_probabilities, logits.gather(1, ids(trace.produced).T)[:, 0], atol=1e-4)
     unchanged = ablation.log_probabilities(session.writer("own-marian"), trace, {})
     np.testing.assert_allclose(unchanged, trace.log_probabilities, atol=1e-5)
+
+
+def test_encoder_and_decoder_may_have_unequal_numbers_of_heads(open_app: OpenApp) -> None:
+    app = open_page(open_app, "heads", "marian", importance="true", off="decoder.cross_attention.2.3", how="mean")
+    rows = rows_of(app, text.sentences("en")["heads_off.each_caption"][:30])
+    assert [row[1:].count("\N{EN DASH}") for row in rows] == [2, 2, 0, 0, 0, 0, 0, 0]
 
 
 def test_a_painted_mask_in_an_encoder_alone(open_app: OpenApp, theirs: Open) -> None:

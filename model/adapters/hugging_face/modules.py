@@ -1,6 +1,6 @@
 """Their modules under the interface of ours: what decoding, tracing and the pages call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -52,6 +52,9 @@ class HuggingFaceConfig(ModelConfig):
 
     def heads_of(self, attention: str) -> int:
         return self.decoder_heads if attention.startswith("decoder") else self.num_heads
+
+    def may_begin(self, ids: Sequence[int]) -> bool:
+        return not set(ids) & set(self.forbidden) and (self.first is None or not ids or ids[0] == self.first)
 
     def head_dim_of(self, attention: str) -> int:
         heads = self.heads_of(attention)

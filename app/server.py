@@ -13,6 +13,7 @@ import math
 import pkgutil
 import secrets
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
-from streamlit import config
+from streamlit import config, runtime
 from streamlit.runtime import memory_media_file_storage
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
@@ -89,15 +90,28 @@ def finish() -> None:
     gc.freeze()
 
 
-COLLECT = 15.0  # seconds; a collection takes some 0.1 s when the caches are full, and everybody waits for it
+COLLECT = 5.0  # seconds; a collection of what is new takes some 20 ms, and everybody waits for it
+COLLECT_ALL = 600.0, 60.0  # seconds until all is looked at, a second or two: while visitors are there, and while nobody is
 
 
 async def collect_now_and_then() -> None:
-    """Collect garbage, also when nobody is there to cause it. (Streamlit's own collection after every run is switched off.)"""
+    """Collect garbage, also when nobody is there to cause it. (Streamlit's own collection after every run is switched off.)
+
+    What was looked at once is mostly in a cache, or belongs to somebody who is there: it is looked at again seldom.
+    """
+    looked = time.monotonic()
     with contextlib.suppress(asyncio.CancelledError):
         while True:
             await asyncio.sleep(COLLECT)
+            if time.monotonic() - looked > COLLECT_ALL[nobody_is_there()]:
+                gc.unfreeze()
+                looked = time.monotonic()
             gc.collect()
+            gc.freeze()
+
+
+def nobody_is_there() -> bool:
+    return not runtime.exists() or not runtime.get_instance()._session_mgr.list_active_sessions()
 
 
 def told(error: Exception) -> bool:

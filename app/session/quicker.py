@@ -11,6 +11,7 @@ which then contends with the run for Python's lock: that was as much work as the
 import asyncio
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
@@ -74,7 +75,7 @@ class _Waiting:
     def __init__(self, session: AppSession) -> None:
         self.session, self.loop, self.lock = session, session._event_loop, threading.Lock()
         self.events: deque[tuple[ScriptRunnerEvent, Callable[[], None]]] = deque()
-        self.looks = 0
+        self.since = 0.0  # when a run began to wait for what is unsent
 
     def put(self, kind: ScriptRunnerEvent, event: Callable[[], None]) -> None:
         with self.lock:
@@ -99,19 +100,20 @@ class _Waiting:
             try:
                 event()
             except Exception as error:
-                self.loop.call_exception_handler({"message": "an event of a run failed", "exception": error})
+                self.loop.call_exception_handler({"message": "event failed", "exception": error})
 
     def _unsent(self) -> bool:
         """Whether something is still to be sent, to somebody who is there."""
-        self.looks += 1
-        if self.looks > LOOKS or self.session._browser_queue.is_empty():
-            self.looks = 0
+        self.since = self.since or time.monotonic()
+        if self.session._browser_queue.is_empty() or time.monotonic() - self.since > AWAY:
+            self.since = 0.0
             return False
         return True
 
 
 HOLD = 0.01  # seconds for which messages of a run that goes on are held back
-LOOK, LOOKS = 0.002, 25  # seconds between looks at what is still to be sent, and how many: nothing is sent to who is away
+LOOK = 0.002  # seconds between looks at what is still to be sent
+AWAY = 2.0  # seconds after which it is not waited for: to somebody whose connection is lost nothing is sent
 MORE_FOLLOWS = (ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG)
 
 

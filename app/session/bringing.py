@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from app.session import listed, listed_file
+from app.session import digest, listed, listed_file
 from app.session.listed_file import Listed
 from app.session.remark import Remark
 from model.adapters import hugging_face
@@ -13,6 +13,7 @@ from model.adapters.hugging_face import AdapterError, Folder, HuggingFaceEncoder
 from model.adapters.hugging_face.models import AnyHuggingFace
 
 STEPS = ("fetch", "folder", "weights", "tokenizers", "trial")
+WEIGHTS = "model.safetensors"
 TRIED = "Hello."  # the text of a model's first pass
 Told = Callable[[str], None]
 """Told which of `STEPS` is begun."""
@@ -41,6 +42,7 @@ def bring(entry: Listed, available: Callable[[], int | None], make_room: Callabl
             progress=lambda done, *_: told(STEPS[STEPS.index(done) + 1]) if done in STEPS else None,
         )
         _try_out(atlas)
+        digest.of_file(found.path / WEIGHTS)  # every page names it
     except AdapterError as error:
         raise RefusedError(Remark("own.trouble_reason", {"reason": str(error)})) from error
     return replace(atlas, name=entry.name)

@@ -1,10 +1,11 @@
 """Where a picture comes from: the version of the app and the very weights that computed it."""
 
-import hashlib
 import tomllib
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
+from app.session import digest
+from app.session.bringing import WEIGHTS
 from app.session.loading import folder_of
 
 _PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
@@ -18,10 +19,4 @@ def version() -> str:
 
 def weights_digest(name: str) -> str:
     """SHA-256 of the file with a model's weights."""
-    file = folder_of(name) / "model.safetensors"
-    return _digest(file, file.stat().st_mtime_ns) if file.exists() else ""
-
-
-@lru_cache(maxsize=64)
-def _digest(file: Path, _changed: int) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return digest.of_file(folder_of(name) / WEIGHTS)

@@ -8,7 +8,7 @@ from app import session
 from app.text import text
 from app.views import anatomy, html, told
 
-EVERY = 0.5  # seconds between two looks
+EVERY = 1.0  # seconds between two looks
 
 
 def wait(page: str, model: str) -> None:

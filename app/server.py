@@ -67,6 +67,7 @@ def warm_up() -> None:
     of a page: that keeps thirty visitors quick (docs/decisions). The model is loaded by the pages' own loader, so that the
     first visitor gets it.
     """
+    sys.setswitchinterval(0.001)  # a fifth of the usual: what a visitor waits for needs Python's lock for moments, many times
     gc.disable()  # to collect while modules grow would make the start longer, and find nothing
     try:
         from app import session

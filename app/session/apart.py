@@ -21,7 +21,7 @@ from app.session.turns import turns
 from model import checkpoint, plain
 from model.apart import FUNCTIONS, Answer, Pace, Request
 
-_logger = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 IDLE = 300.0  # seconds without a question after which the process ends, and gives its memory back
 LONGEST = 60.0  # seconds that one answer may take
@@ -162,5 +162,5 @@ def answer_of(asked: "Future[Answer]", function: str) -> Answer | None:
         with turns.elsewhere():
             return asked.result()
     except Exception:
-        _logger.warning("%s is computed by the page itself: the process beside failed", function, exc_info=True)
+        logger.warning("%s is computed by the page itself: the process beside failed", function, exc_info=True)
         return None

@@ -7,7 +7,7 @@ import streamlit as st
 from app import session
 from app.charts.archive import npz
 from app.text import text
-from app.views import heads_place, html
+from app.views import html, linked
 from model.adapters.matrices.samples import SAMPLES
 from model.trace import Trace
 
@@ -36,7 +36,15 @@ def show(take: Take, *, folded: bool = True) -> None:
 def _one(take: Take, model: str) -> None:
     """The format that is chosen."""
     ids = {name.replace("-", "_"): name for name in (OURS, *SAMPLES)}
-    chosen = heads_place.choice(text("own_matrices.format"), FORMAT, {id_: text(f"own_matrices.format_{id_}") for id_ in ids})
+    linked.chosen(FORMAT, list(ids), OURS)
+    chosen = st.selectbox(
+        text("own_matrices.format"),
+        list(ids),
+        key=FORMAT,
+        format_func=lambda id_: text(f"own_matrices.format_{id_}"),
+        on_change=linked.remember(FORMAT, OURS),
+        width=360,
+    )
     name = ids[chosen]
     html.prose(f"own_matrices.about_{chosen}")
     st.code(SKETCH if name == OURS else SAMPLES[name].sketch, language=None)

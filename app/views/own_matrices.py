@@ -63,7 +63,7 @@ def _ways() -> None:
             kind="quiet",
             megabytes=html.Ours(studio_input.megabytes()),
             tokens=LONGEST,
-            sentences=f"{session.MAX_SENTENCES:,}",
+            sentences=html.Ours(f"{session.MAX_SENTENCES:,}"),
         )
     else:
         html.notice("info", "rates.no_uploads")
@@ -143,8 +143,10 @@ def _chosen(found: session.BroughtMatrices) -> int:
     return int(chosen or 0)
 
 
+@st.fragment
 def _picture(found: session.BroughtMatrices, chosen: int, language: str) -> None:
-    """Every layer and head; one above 128 tokens is fetched when it is opened."""
+    """Every layer and head; a fragment, since opening a head above 128 tokens asks for its exact weights."""
+    session.begin_run()
     trace = found.matrices.traces[chosen]
     attentions = attentions_of(trace)
 

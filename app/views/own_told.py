@@ -20,7 +20,7 @@ def show(found: session.BroughtMatrices, chosen: int) -> None:
     trace = matrices.traces[chosen]
     said = [html.sentence("own_matrices.fact_file", file=found.name, format=html.Ours(format_name(matrices.format)))]
     if len(matrices.traces) > 1:
-        said.append(html.sentence("own_matrices.fact_sentences", count=f"{len(matrices.traces):,}"))
+        said.append(html.sentence("own_matrices.fact_sentences", count=len(matrices.traces)))
     if matrices.encoding:
         said.append(html.sentence("own_matrices.fact_encoding", encoding=html.Ours(matrices.encoding.upper())))
     said += [_map(trace, attention) for attention in attentions_of(trace)]
@@ -39,7 +39,7 @@ def problem(code: str, values: Mapping[str, object], file: str = "", place: tupl
     said = html.sentence(f"own_matrices.problem_{code}", **{name: _value(value) for name, value in values.items()})
     where = [html.literal(file)] if file else []
     if place:
-        where.append(html.sentence(f"own_matrices.at_{place[0]}", number=f"{place[1]:,}"))
+        where.append(html.sentence(f"own_matrices.at_{place[0]}", number=html.Ours(f"{place[1]:,}")))
     return f"{html.joined(where)}{html.sentence('studio.colon')}{said}" if where else said
 
 

@@ -90,9 +90,7 @@ class Apart:
             except Exception as error:
                 if not isinstance(error, RuntimeError):
                     self._end()
-                with self.lock:
-                    self.kept.pop(question, None)  # asked again, it is tried again
-                future.set_exception(error)
+                future.set_exception(error)  # and is kept: whoever waits for it computes, and does not ask again and again
 
     def _answered(self, question: str) -> Answer:
         process = self.process or self._start()

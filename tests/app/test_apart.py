@@ -111,6 +111,7 @@ def test_a_process_that_fails_is_told_and_the_page_computes(
     assert apart.answer_of(future, "model.apart.written") is None
     assert "computed by the page itself" in caplog.text
     assert broken.process is None
+    assert broken.ask(Request("model.apart.written", "en-fr", None, None, ("A dog.", 1, None))) is future  # not again and again
 
 
 def test_who_cannot_wait_for_a_beginning_gets_nothing_from_it() -> None:

@@ -1,7 +1,7 @@
 """Ten short true stories about attention in the shipped models: each function measures what its story tells.
 
 A story names a sentence and a head; its function returns the numbers and words of the text and a small picture, or None where
-this model does not do what the story says. Nothing is stored: whoever trains the models anew reads other numbers. Weights say
+this model does not do what the story says. What is written down of them holds for these weights alone: whoever trains the models anew reads other numbers. Weights say
 what a row reads from, never why a word was chosen.
 """
 

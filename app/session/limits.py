@@ -36,7 +36,9 @@ def refused(atlas: Opened, source: str, target: str | None = None) -> Remark | N
 
 
 def _beyond_model(atlas: Opened, source: str, target: str) -> Remark | None:
-    """That a model has fewer positions than the text has tokens; ours have more than a page shows."""
+    """That a model has fewer positions than the text has tokens."""
+    if atlas.ours and atlas.config.max_length > 2 * MAX_TOKENS + BESIDE:  # more than a page shows
+        return None
     given, longest = len(atlas.tokenizers.source.encode(source)), atlas.config.max_length
     try:
         atlas.source_tokens(source)

@@ -20,8 +20,9 @@ def offer(study: session.Study) -> None:
     found = session.brought_matrices()
     if found is None or CROSS not in attentions_of(found.matrices.traces[0]) or f"matrices:{found.name}" in session.rivals(study):
         return
+    html.prose("studio_matrices.there", kind="quiet", name=found.name)  # a button's label would read a name as markup
     st.button(
-        text("studio_matrices.take", name=found.name.replace("`", "")),
+        text("studio_matrices.take"),
         key="studio_matrices_take",
         icon=":material/grid_on:",
         on_click=session.add_matrices,

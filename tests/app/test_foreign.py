@@ -189,6 +189,21 @@ def test_what_differs_from_models_of_this_app_is_said(open_app: OpenApp) -> None
         assert "guided" not in shown(app).split("Things to try")[1].split("Terms on this page")[0]
 
 
+def test_pieces_are_shown_as_text_joined_to_words_and_typed_specials_stay_text(open_app: OpenApp) -> None:
+    header, _ = unpack(payload(open_page(open_app, "heads", "gpt2", text="Where is the café 你?"), "_heads"))
+    tokens, attention = header["tokens"]["target"], header["attentions"][0]
+    assert not any(sign in label for label in tokens["labels"] for sign in "ĠÃ")
+    assert {"Where", "is", "the", "café", "你"} <= {word["label"] for word in tokens["words"]}
+    assert len(tokens["labels"]) == attention["queries"] == attention["keys"]
+
+    header, _ = unpack(payload(open_page(open_app, "heads", "llama", text="<s> good </s>"), "_heads"))
+    tokens = header["tokens"]["target"]
+    assert tokens["special"][0] == 1  # the one start token is that of the tokenizer
+    assert tokens["labels"][0] == "<s>"
+    typed = len(session.load("own-llama").source_tokens("<s> good </s>"))
+    assert not any(tokens["special"][1:typed])
+
+
 @pytest.mark.parametrize("kind", ["marian", "t5", "gpt2"])
 def test_the_score_is_by_the_probabilities_under_the_tokens(open_app: OpenApp, theirs: Open, kind: str) -> None:
     trace, own = trace_of(kind), session.translation(f"own-{kind}", TEXT)

@@ -35,7 +35,7 @@ def bring(name: str, *, again: bool = False) -> bool:
     entry = listed.find(name)
     if entry is None or shelf.peek(name) is not None:
         return entry is not None
-    if not (again or shelf.is_awaited(entry)) or (not shelf.is_coming(name) and not allowed("load")):
+    if shelf.is_coming(name) or not (again or shelf.is_awaited(entry)) or not allowed("load"):
         return False
     shelf.begin(entry, again=again).done.wait(SOON)
     return shelf.peek(name) is not None

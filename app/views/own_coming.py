@@ -19,9 +19,14 @@ def wait(page: str, model: str) -> None:
     assert entry is not None
     session.comes_later(False)  # the progress is no part of the page
 
-    def progress() -> None:
+    def draw() -> None:
+        session.bring(model)  # which may have been asked for too often a moment ago
         told.put_off("load")
-        watched(lambda: show(entry), lambda: not session.arriving(model))
+        if session.standing(entry).state != "idle":
+            show(entry)
+
+    def progress() -> None:
+        watched(draw, lambda: not session.arriving(model))
         html.prose("own.elsewhere", kind="quiet")
 
     anatomy.show_instead(page, progress)

@@ -11,7 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import session, text
-from app.session import bringing, brought, listed
+from app.bucket import Bucket
+from app.server_profile import Rate
+from app.session import bringing, brought, listed, rates
 from app.session.loading import ROOT
 from app.session.shelf import shelf
 from app.views import needs, own_fits
@@ -173,11 +175,21 @@ def test_the_sidebar_says_what_is_not_loaded_and_loads_nothing(open_app: OpenApp
 
 
 def test_loading_is_asked_for_at_a_limited_rate(open_app: OpenApp, on_list: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(brought, "allowed", lambda kind: False)
-    app = open_app("own", lang="en", model="en-fr")
-    app.button(key="load_own-bert").click().run()
-    assert not app.exception
-    assert not shelf.places
+    with monkeypatch.context() as patch:
+        empty = Bucket(2)
+        empty.level = 0.0
+        patch.setitem(rates._rates.rates, "load", Rate(2, 2))
+        patch.setitem(rates._rates.together, "load", empty)
+        app = open_app("own", lang="en", model="en-fr")
+        app.button(key="load_own-bert").click().run()
+        assert "had more than 2 models loaded a minute" in shown(app)
+        waiting = open_app("heads", lang="en", model="own-bert", text=TEXT)
+        assert "had more than 2 models loaded a minute" in shown(waiting)
+        assert "is being loaded" not in shown(waiting)
+        assert not shelf.places
+    again(waiting)
+    settle()
+    assert waiting.run().get("bidi_component")
 
 
 # ----- which page works with what

@@ -26,7 +26,7 @@ class Token:
     """One piece of a sentence.
 
     `text` is what was typed (for special tokens their name), `span` its place in the text as typed, counted in
-    characters; special tokens have an empty span. `unknown`: the vocabulary has no id for it, and calls it `unknown_name`.
+    characters; special tokens have an empty span. `unknown`: the vocabulary has no id for it.
     """
 
     text: str
@@ -34,7 +34,11 @@ class Token:
     span: tuple[int, int]
     special: bool = False
     unknown: bool = False
-    unknown_name: str = SPECIALS[UNKNOWN]
+
+    @property
+    def unknown_name(self) -> str:
+        """What the vocabulary calls a piece that it has no id for."""
+        return SPECIALS[UNKNOWN]
 
     @property
     def label(self) -> str:

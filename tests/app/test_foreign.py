@@ -196,6 +196,9 @@ def test_pieces_are_shown_as_text_joined_to_words_and_typed_specials_stay_text(o
     assert {"Where", "is", "the", "café", "你"} <= {word["label"] for word in tokens["words"]}
     assert len(tokens["labels"]) == attention["queries"] == attention["keys"]
 
+    header, _ = unpack(payload(open_page(open_app, "heads", "bert", text="你 car"), "_heads"))
+    assert header["tokens"]["source"]["labels"][:2] == ["[CLS]", "[UNK] 你"]
+
     header, _ = unpack(payload(open_page(open_app, "heads", "llama", text="<s> good </s>"), "_heads"))
     tokens = header["tokens"]["target"]
     assert tokens["special"][0] == 1  # the one start token is that of the tokenizer

@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from model.tokenizer import Token, Tokenizer
@@ -12,6 +12,17 @@ from model.tokenizer import Token, Tokenizer
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _HALF = re.compile("[\udc80-\udcff]")
 _SPACE = "\u2581"  # stands for a space in pieces of SentencePiece
+
+
+@dataclass(frozen=True)
+class Unknown(Token):
+    """A piece for which the vocabulary has no id, called as this vocabulary calls it."""
+
+    called: str = ""
+
+    @property
+    def unknown_name(self) -> str:
+        return self.called
 
 
 class HuggingFaceTokenizer(Tokenizer):
@@ -100,7 +111,7 @@ class HuggingFaceTokenizer(Tokenizer):
             while begin < end - 1 and whole[begin].isspace():
                 begin += 1
             text = self._shown(name) if self._part(name) else whole[begin:end]
-            tokens.append(Token(text.strip() or self._shown(name), id_, (begin, end), **self._unknown(id_)))
+            tokens.append(self._token(text.strip() or self._shown(name), id_, (begin, end)))
             begin = end
         return tuple(tokens)
 
@@ -121,7 +132,7 @@ class HuggingFaceTokenizer(Tokenizer):
             if shown == " " and not text[begin:end].isspace():  # a space that was put before the text stands for none of it
                 end = begin
             label = shown if self._part(name) or begin == end else text[begin:end]
-            tokens.append(Token(label.strip() or shown, id_, (begin, end), **self._unknown(id_)))
+            tokens.append(self._token(label.strip() or shown, id_, (begin, end)))
         return tuple(tokens)
 
     def _placed(self, text: str) -> tuple[Token, ...]:
@@ -131,13 +142,15 @@ class HuggingFaceTokenizer(Tokenizer):
         ids = self.theirs.convert_tokens_to_ids(pieces)
         found = placed([piece.replace(_SPACE, "") for piece in pieces], text)
         return tuple(
-            Token(text[slice(*span)] or self._shown(piece), id_, span, **self._unknown(id_))
+            self._token(text[slice(*span)] or self._shown(piece), id_, span)
             for piece, id_, span in zip(pieces, ids, found, strict=True)
         )
 
-    def _unknown(self, id_: int) -> dict[str, Any]:
-        """What a token is told of the entry that stands for all that is not in the vocabulary."""
-        return {"unknown": True, "unknown_name": str(self.theirs.unk_token)} if id_ == self.theirs.unk_token_id else {}
+    def _token(self, text: str, id_: int, span: tuple[int, int]) -> Token:
+        """A piece of text; one entry of the vocabulary stands for all that is not in it."""
+        if id_ == self.theirs.unk_token_id:
+            return Unknown(text, id_, span, unknown=True, called=str(self.theirs.unk_token))
+        return Token(text, id_, span)
 
     def _part(self, name: str) -> bool:
         """Whether a piece holds bytes that are no whole character."""

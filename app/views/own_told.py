@@ -36,14 +36,17 @@ def format_name(format_: str) -> str:
 
 def problem(code: str, values: Mapping[str, object], file: str = "", place: tuple[str, int] | None = None) -> str:
     """What is wrong, in the language of the page: file, place, sentence; what stands in the file appears literally."""
-    said = html.sentence(f"own_matrices.problem_{code}", **{name: _value(value) for name, value in values.items()})
+    said = html.sentence(f"own_matrices.problem_{code}", **{name: _value(name, value) for name, value in values.items()})
     where = [html.literal(file)] if file else []
     if place:
         where.append(html.sentence(f"own_matrices.at_{place[0]}", number=html.Ours(f"{place[1]:,}")))
     return f"{html.joined(where)}{html.sentence('studio.colon')}{said}" if where else said
 
 
-def _value(value: object) -> object:
+def _value(name: str, value: object) -> object:
+    """A value as the page says it: a side by its name, numbers; all else as it stands in the file."""
+    if name == "side":
+        return html.Ours(text(f"studio_pair.side_{value}"))
     return html.Ours(f"{value:,}") if isinstance(value, int) else value
 
 

@@ -10,8 +10,10 @@ KEY = "example"
 
 
 def choose(selection: session.Selection) -> None:
-    """The examples of this model; the one that is chosen becomes the sentence of all pages."""
+    """The examples of this model, if there are any; the one that is chosen becomes the sentence of all pages."""
     sources = [example.source for example in session.examples(selection.model, selection.language)]
+    if not sources:
+        return
     linked.show(KEY, selection.text if selection.text in sources else None)
     st.selectbox(
         text("translate.examples"),

@@ -1,8 +1,8 @@
 """Ten short true stories about attention in the shipped models: each function measures what its story tells.
 
 A story names a sentence and a head; its function returns the numbers and words of the text and a small picture, or None where
-this model does not do what the story says. What is written down of them holds for these weights alone: whoever trains the models anew reads other numbers. Weights say
-what a row reads from, never why a word was chosen.
+this model does not do what the story says. What is written down of them holds for these weights alone: whoever trains the models
+anew reads other numbers. Weights say what a row reads from, never why a word was chosen.
 """
 
 from model.analysis.findings.reading import crossing, full_stops, leaking, renamed, resting, turning, untaught

@@ -81,7 +81,7 @@ class Tokenizer:
         return self._recent(text)
 
     def _cut(self, text: str) -> tuple[Token, ...]:
-        encoding = self.engine.encode(_encodable(text), add_special_tokens=False)
+        encoding = self.engine.encode(encodable(text), add_special_tokens=False)
         following = [*(begin for begin, _ in encoding.offsets[1:]), len(text)]
         tokens = []
         for id_, (begin, end), limit in zip(encoding.ids, encoding.offsets, following, strict=False):
@@ -96,7 +96,7 @@ class Tokenizer:
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Only the ids of many sentences, fast."""
-        encodings = self.engine.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
+        encodings = self.engine.encode_batch_fast([encodable(text) for text in texts], add_special_tokens=False)
         return [[id_ for id_ in encoding.ids if id_ != self.space] for encoding in encodings]
 
     def decode(self, ids: Iterable[int], after: str = "") -> str:
@@ -129,7 +129,7 @@ class Tokenizer:
         return cls(Engine.from_str(path.read_text(encoding="utf-8")))
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Half a surrogate pair is no character; it is read as the replacement character, so that positions stay."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 

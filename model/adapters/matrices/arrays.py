@@ -2,6 +2,7 @@
 
 import io
 import math
+import tokenize
 import zipfile
 import zlib
 from typing import Any
@@ -11,6 +12,17 @@ import numpy as np
 from model.adapters.matrices.problem import MatrixError
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, KeyError)
+_NO_HEADER = (
+    ValueError,
+    EOFError,
+    SyntaxError,
+    tokenize.TokenError,
+    TypeError,
+    MemoryError,
+    RecursionError,
+    KeyError,
+    OverflowError,
+)
 
 
 def unpacked(data: bytes, limit: int) -> dict[str, Any]:
@@ -35,7 +47,7 @@ def array(data: bytes, name: str) -> Any:
         version = np.lib.format.read_magic(stream)
         reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, columns_first, dtype = reader(stream)
-    except (ValueError, EOFError, SyntaxError, TypeError, MemoryError, RecursionError, KeyError, OverflowError) as error:
+    except _NO_HEADER as error:
         raise MatrixError("array", array=name, reason=first_line(error)) from None
     if dtype.hasobject:
         raise MatrixError("objects", array=name)
@@ -45,7 +57,7 @@ def array(data: bytes, name: str) -> Any:
     try:
         flat = np.frombuffer(data, dtype, math.prod(shape), stream.tell())
         return flat.reshape(shape, order="F" if columns_first else "C")
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise MatrixError("array", array=name, reason=first_line(error)) from None
 
 

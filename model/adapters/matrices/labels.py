@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.matrices.problem import MatrixError
-from model.tokenizer import Token
+from model.tokenizer import Token, encodable
 
 SPECIALS = frozenset(
     {"<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[BOS]", "[EOS]", "<mask>", "<bos>", "<eos>", "EOS"}
@@ -31,7 +31,7 @@ def labels(values: Any, array: str) -> list[str]:
         raise MatrixError("no_texts", array=array)
     if (longest := max(map(len, values), default=0)) > LONGEST_TOKEN:
         raise MatrixError("long_token", array=array, given=longest, limit=LONGEST_TOKEN)
-    return list(values)
+    return [encodable(token) for token in values]
 
 
 def is_special(text: str) -> bool:

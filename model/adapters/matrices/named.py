@@ -37,8 +37,8 @@ def read(content: Mapping[str, Any]) -> Found:
         return _one("nematus-json", lambda: soft.links(soft.links_of(content)))
     if any(map(_PATH.fullmatch, content)):
         return _one("atlas", lambda: _atlas(content))
-    if pairs := sorted(int(match[1]) for match in map(_PAIR.fullmatch, content) if match):
-        return "atlas-studio", "pair", ((pair, partial(_studio, content, f"pair_{pair}")) for pair in pairs)
+    if pairs := sorted((int(match[1]), match[1]) for match in map(_PAIR.fullmatch, content) if match):
+        return "atlas-studio", "pair", ((pair, partial(_studio, content, f"pair_{named}")) for pair, named in pairs)
     if any(name in NAMES for name in content):
         return _one("bertviz", lambda: _sides(content))
     if any(name in ATTENTION for name in content):

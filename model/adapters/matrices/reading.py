@@ -145,8 +145,11 @@ def _json(content: Any) -> named.Found:
 
 
 def _only(entry: Any) -> Made:
-    ((_, make),) = named.read(entry)[2]
-    return make()
+    """The one sentence of an entry."""
+    sentences = [make for _, make in named.read(entry)[2]]
+    if len(sentences) > 1:
+        raise MatrixError("sentences", given=len(sentences), limit=1)
+    return sentences[0]()
 
 
 def _collected(found: named.Found, limits: Limits) -> Matrices:

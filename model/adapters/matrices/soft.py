@@ -14,6 +14,7 @@ import numpy as np
 from model.adapters.matrices.checks import Made, Map, made, stacked
 from model.adapters.matrices.labels import labels
 from model.adapters.matrices.problem import MatrixError, at, said
+from model.tokenizer import encodable
 
 START, END = "<s>", "</s>"
 _BAR = re.compile(r"\s*\|\|\|\s*")
@@ -27,6 +28,8 @@ def read(text: str) -> tuple[str, Iterator[tuple[int, Sentence]]]:
     lines = text.split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
+    if not lines:
+        raise MatrixError("empty")
     if _heading(lines[0]):
         return "sockeye", _blocks(lines)
     return "marian", ((number, partial(_line, line)) for number, line in enumerate(lines, start=1))
@@ -112,8 +115,8 @@ def links(content: Sequence[Sequence[Any]]) -> Made:
     rows = [content[start : start + width] for start in range(0, len(content), width)]
     return _made(
         [_row([str(link[2]) for link in row]) for row in rows],
-        [str(link[1]) for link in rows[0]],
-        [str(row[0][0]) for row in rows],
+        labels([str(link[1]) for link in rows[0]], "links"),
+        labels([str(row[0][0]) for row in rows], "links"),
     )
 
 
@@ -154,7 +157,7 @@ def _row(values: Sequence[str]) -> list[float]:
     try:
         return [float(np.float32(float(value))) for value in values]
     except (ValueError, OverflowError):
-        raise MatrixError("not_numbers", given=" ".join(values)[:_SHOWN]) from None
+        raise MatrixError("not_numbers", given=encodable(" ".join(values))[:_SHOWN]) from None
 
 
 def _numeric(text: str) -> bool:

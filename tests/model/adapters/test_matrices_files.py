@@ -20,6 +20,7 @@ from tests.components import synthetic
 from tests.model.adapters.test_matrices import CROSS, encoded, npz, one, tensor, weights
 
 ROWS = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+STUDIO = {"weights": [[1.0]], "source_words": ["a"], "target_words": ["b"]}
 SOFT = " ".join(",".join(map(str, row)) for row in ROWS)
 
 
@@ -35,6 +36,11 @@ def texts(tokens: Any) -> list[str]:
 
 def codes(found: Matrices) -> list[str]:
     return [doubt.message.code for doubt in found.doubts]
+
+
+def header(of: str) -> bytes:
+    """The beginning of an NPY file, and nothing after it."""
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(of)) + of.encode()
 
 
 # ----- our own exports
@@ -130,8 +136,16 @@ def test_tokens_of_bytes_and_of_byte_level_pieces() -> None:
 
 def test_what_does_not_fit_its_header_is_not_read() -> None:
     whole = npy(weights(2, 2))
+    nothing = header("{'descr': '<U0', 'fortran_order': False, 'shape': (1180591620717411303424,)}")
     huge = whole.replace(b"(2, 2)", b"(9999999, 9999999)").replace(b" " * 12, b"", 1)
-    for data in (huge, whole[:-3], whole.replace(b"(2, 2)", b"(-2, 2)"), b"\x93NUMPY\x01\x00\xff\xff{"):
+    for data in (
+        huge,
+        whole[:-3],
+        whole.replace(b"(2, 2)", b"(-2, 2)"),
+        b"\x93NUMPY\x01\x00\xff\xff{",
+        header("{'descr': ("),
+        nothing,
+    ):
         with pytest.raises(MatrixError, match=r"no whole array of numbers"):
             read(data)
     bomb = io.BytesIO()
@@ -262,9 +276,23 @@ def test_other_files_are_refused_with_what_is_needed() -> None:
         read(encoded({**fine, "attention": [[0.7, 0.3], [1.0]]}))
     with pytest.raises(MatrixError, match="It names 'key_padding_mask', 'scores'"):
         read(encoded({"key_padding_mask": [[False, True]], "scores": [[1, 2]]}))
+    pairs = {f"pair_{pair}_{name}": value for pair in (1, 2) for name, value in STUDIO.items()}
+    with pytest.raises(MatrixError, match="It has 2 sentences, at most 1"):
+        read(encoded([pairs]))
+    with pytest.raises(MatrixError, match="The file is empty"):
+        read(b"\x0b\n")
     for text in ("0-0 1-1 2-2\n", "I love you.\tJe t'aime.\n", "a ||| b ||| c\n"):
         with pytest.raises(MatrixError, match="no soft alignment"):
             read(text.encode("utf-16"))
+
+
+def test_odd_names_and_odd_signs_are_read() -> None:
+    found = read(encoded({f"pair_01_{name}": value for name, value in STUDIO.items()}))
+    assert found.numbers == (0,)
+    half = one(json.dumps({"tokens": ["a\ud800", "b"], "attention": weights(2, 2).tolist()}).encode())
+    assert texts(half.source) == ["a\ufffd", "b"]
+    links = one(json.dumps([["\ud800", "</s>", "1.0"]]).encode())
+    assert texts(links.produced) == ["\ufffd"]
 
 
 @pytest.mark.parametrize("name", SAMPLES)

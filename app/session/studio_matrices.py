@@ -132,7 +132,7 @@ def matrix_scores(study: Study, id: str) -> Scoreboard | None:
     if not isinstance(rival, MatrixRival) or rival.state != "done" or not study.has_gold():
         return None
     there = [(one, study.gold_of(index)) for index, one in enumerate(rival.scored) if one is not None]
-    key = (id, len(rival.scored), study.version)
+    key = (rival, study.version)  # another file of the same name is another rival
     return study.once(f"scores {id}", key, lambda: scoreboard([one for one, _ in there], [gold for _, gold in there]))
 
 

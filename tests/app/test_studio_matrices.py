@@ -87,6 +87,9 @@ def test_brought_matrices_align_by_any_layer_and_head(open_app: OpenApp, pieces:
     assert rival.sides["matrices"] == gold_links(gold)
     for format in ("pharaoh", "tsv", "json"):
         assert saved_links(app, found, format) == gold_links(gold)
+    turned = [{**one, "cross_attention": one["cross_attention"][::-1]} for one in entries(found)]  # type: ignore[index]
+    upload(app, "mine<b>.json", turned).run()
+    assert "layer 1, head 1, row that produces the word has the lowest AER" in shown(app)
 
 
 def gold_links(gold: list[object]) -> list[frozenset[tuple[int, int]]]:

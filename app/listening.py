@@ -3,6 +3,7 @@
 import contextlib
 import os
 import socket
+import stat
 from pathlib import Path
 
 OPEN = Path("/dev/fd")  # what this process has open, on Linux and macOS
@@ -18,11 +19,12 @@ def send_at_once() -> None:
     with contextlib.suppress(OSError):  # no such folder: connections stay as the system makes them
         for number in OPEN.iterdir():
             with contextlib.suppress(OSError):
-                _hasten(int(number.name))
+                if stat.S_ISSOCK(os.fstat(int(number.name)).st_mode):
+                    _hasten(int(number.name))
 
 
 def _hasten(file: int) -> None:
-    """Switch it off where the file is a TCP socket that listens; what it accepts inherits that."""
+    """Switch it off where the socket is one of TCP that listens; what it accepts inherits that."""
     with socket.socket(fileno=os.dup(file)) as found:
         if found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) and found.family in (socket.AF_INET, socket.AF_INET6):
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

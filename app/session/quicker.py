@@ -143,8 +143,9 @@ def _theme_once(populate: Callable[[CustomThemeConfig, str], None]) -> Callable[
     def populated(message: CustomThemeConfig, section: str = "theme") -> None:
         key = (id(config._config_options), section)
         if key not in made:
-            made[key] = CustomThemeConfig()
-            populate(made[key], section)
+            theme = CustomThemeConfig()
+            populate(theme, section)
+            made[key] = theme  # whole: another run may look for it meanwhile
         if made[key].ByteSize():
             message.MergeFrom(made[key])
 

@@ -47,8 +47,9 @@ class Kept:
 
     def _put(self, key: Hashable, value: Any, size: int) -> None:
         with self.lock:
+            _, before = self.values.pop(key, (None, 0))  # somebody may have made it at the same time
             self.values[key] = (value, size)
-            self.bytes += size
+            self.bytes += size - before
             while len(self.values) > 1 and (self.bytes > self.most_bytes or len(self.values) > self.most):
                 _, (_, oldest) = self.values.popitem(last=False)
                 self.bytes -= oldest

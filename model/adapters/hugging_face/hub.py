@@ -46,7 +46,7 @@ def fetch(name: str, revision: str = "", *, pickles: bool = False, available: in
 
 
 def _check_memory(name: str, info: Any, available: int | None) -> None:
-    """`info` is what the hub says of the model: each number of the weights is taken for two bytes, as most are stored."""
+    """`info` is what the hub says of the model: each number is taken for four bytes; stored in two it needs twice as much."""
     size = sum(file.size or 0 for file in info.siblings if Path(file.rfilename).match("model*.safetensors"))
     if available is not None and (needed := int(size * FACTOR)) > available:
         raise AdapterError(

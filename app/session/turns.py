@@ -45,15 +45,17 @@ class Turns:
     def page(self) -> Iterator[None]:
         """A whole page is drawn: alone, if its turn comes in time."""
         self._mine.patience = self.patience
-        self._mine.turn = self._page.acquire(timeout=self.patience)
+        self._take()
         try:
             yield
         finally:
-            self._mine.patience = 0.0
+            self._mine.patience, self._mine.again = 0.0, False
             self._let_go()
 
     def give_way(self) -> None:
-        """Let parts go first, where a page is drawn by this thread."""
+        """Where a page is drawn by this thread, let parts go first, and after `elsewhere` the page that is drawn now."""
+        if getattr(self._mine, "again", False):
+            self._take()
         patience: float = getattr(self._mine, "patience", 0.0)
         if not self._parts or patience <= 0:
             return
@@ -65,13 +67,19 @@ class Turns:
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """What this thread waits for is computed by another process: the next page may begin."""
+        """What this thread waits for is done by others: the next page may begin.
+
+        This one takes its turn again when it has something to draw. Before that it may hold the lock of a cache at which the
+        next page waits.
+        """
         had = self._let_go()
         try:
             yield
         finally:
-            if had:
-                self._mine.turn = self._page.acquire(timeout=self.patience)
+            self._mine.again = had or getattr(self._mine, "again", False)
+
+    def _take(self) -> None:
+        self._mine.turn, self._mine.again = self._page.acquire(timeout=self.patience), False
 
     def _youngest(self) -> float:
         """Seconds for which some part still goes first."""

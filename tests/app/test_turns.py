@@ -83,6 +83,34 @@ def test_a_part_that_takes_long_no_longer_goes_first() -> None:
         assert drawn.wait(LONG)
 
 
+def test_who_waited_elsewhere_holds_up_nobody_who_waits_for_the_same() -> None:
+    turns, lock, said = Turns(patience=LONG), threading.Lock(), list[str]()
+    first_has_it, second_has_begun, first_has_drawn = (threading.Event() for _ in range(3))
+
+    def first() -> None:
+        with turns.page():
+            with lock, turns.elsewhere():  # as a cache holds a lock while what it keeps is computed
+                first_has_it.set()
+                second_has_begun.wait(LONG)
+            turns.give_way()
+            said.append("first page draws")
+            first_has_drawn.set()
+
+    def second() -> None:
+        with turns.page():
+            second_has_begun.set()
+            with lock:
+                said.append("second page has it too")
+
+    threads = [started(first)]
+    first_has_it.wait(LONG)
+    threads.append(started(second))
+    assert first_has_drawn.wait(LONG / 2)
+    for thread in threads:
+        thread.join(LONG)
+    assert said == ["second page has it too", "first page draws"]
+
+
 def test_another_page_begins_while_one_waits_for_another_process() -> None:
     turns = Turns(patience=LONG)
 

@@ -5,6 +5,7 @@ from app.session.listed_file import Listed, ModelList
 from app.session.rates import allowed
 from app.session.remark import Remark
 from app.session.shelf import Standing, shelf
+from app.session.turns import turns
 from app.text import text
 from model.adapters.hugging_face.models import AnyHuggingFace
 
@@ -37,7 +38,9 @@ def bring(name: str, *, again: bool = False) -> bool:
         return entry is not None
     if shelf.is_coming(name) or not (again or shelf.is_awaited(entry)) or not allowed("load"):
         return False
-    shelf.begin(entry, again=again).done.wait(SOON)
+    begun = shelf.begin(entry, again=again)
+    with turns.elsewhere():
+        begun.done.wait(SOON)
     return shelf.peek(name) is not None
 
 

@@ -18,6 +18,7 @@ from app.session.bringing import STEPS, RefusedError, bring
 from app.session.listed_file import Listed
 from app.session.remark import Remark
 from app.session.results import Kept
+from app.session.turns import turns
 from model.adapters.hugging_face import Folder
 from model.adapters.hugging_face.folder import available_memory
 from model.adapters.hugging_face.models import AnyHuggingFace
@@ -125,7 +126,9 @@ class Shelf:
     def take(self, entry: Listed) -> AnyHuggingFace:
         """The model, as soon as it is there; raises CheckpointError."""
         place = self.begin(entry)
-        place.done.wait()
+        if not place.done.is_set():
+            with turns.elsewhere():
+                place.done.wait()
         with self.lock:
             if place.atlas is None:
                 refusal = place.standing.refusal

@@ -33,6 +33,8 @@ Progress = Callable[[str, int, int], None]
 STEPS = ("folder", "weights", "tokenizers", "ready")
 UNBOUNDED = 512
 """Tokens at most for models that name no limit of their own."""
+SPACE = "\u2581"
+"""What SentencePiece writes for a space; a tokenizer without a vocabulary still has it."""
 
 
 def prepare(architectures: Iterable[str]) -> None:
@@ -130,9 +132,27 @@ def _tokenizer(transformers: Any, found: Folder, languages: Mapping[str, str | N
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
-            return transformers.AutoTokenizer.from_pretrained(found.path, local_files_only=True, trust_remote_code=False, **named)
+            made = transformers.AutoTokenizer.from_pretrained(found.path, local_files_only=True, trust_remote_code=False, **named)
     except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError, AssertionError) as error:
-        raise AdapterError(f"the tokenizer of {found.path.name} cannot be loaded: {_first_line(error)}") from error
+        reason = _first_line(error).rstrip(": ")
+        raise AdapterError(f"the tokenizer of {found.path.name} cannot be loaded ({reason}); bring all its files") from error
+    _check_vocabulary(made, found)
+    return made
+
+
+def _check_vocabulary(tokenizer: Any, found: Folder) -> None:
+    """Without its files the library makes a tokenizer of special tokens alone, and every text is lost without a word."""
+    if not set(tokenizer.get_vocab()) - set(tokenizer.get_added_vocab()) - set(tokenizer.all_special_tokens) - {SPACE}:
+        raise AdapterError(
+            f"{found.path.name} holds no vocabulary of its tokenizer; bring the files that `save_pretrained` of the tokenizer "
+            "writes, such as tokenizer.json"
+        )
+    rows = max(found.config.get(name) or 0 for name in ("vocab_size", "decoder_vocab_size"))
+    if rows and tokenizer.vocab_size > rows:
+        raise AdapterError(
+            f"the tokenizer of {found.path.name} knows {tokenizer.vocab_size:,} tokens, the model has embeddings of {rows:,}: "
+            "they belong to two models; bring the tokenizer that the model was trained with"
+        )
 
 
 def _made(theirs: Any, found: Folder, tokenizers: HuggingFaceTokenizers, language: str | None) -> AnyHuggingFace:

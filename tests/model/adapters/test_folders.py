@@ -118,6 +118,20 @@ def a_weight_less(path: Path) -> None:
     save_file(state, path / "model.safetensors", metadata={"format": "pt"})
 
 
+def no_tokenizer(path: Path) -> None:
+    for file in path.glob("tokenizer*"):
+        file.unlink()
+
+
+def fewer_embeddings(path: Path) -> None:
+    """As if the tokenizer were that of a larger model."""
+    state = load_file(path / "model.safetensors")
+    config = json.loads((path / "config.json").read_text("utf-8"))
+    state["transformer.wte.weight"] = state["transformer.wte.weight"][:50].contiguous()
+    save_file(state, path / "model.safetensors", metadata={"format": "pt"})
+    (path / "config.json").write_text(json.dumps({**config, "vocab_size": 50}), "utf-8")
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -132,7 +146,9 @@ def a_weight_less(path: Path) -> None:
         (index_outside, "names '../a.safetensors', which is no file of this folder"),
         (a_weight_less, "lacks 1 of the weights .* transformer.h.1.attn.c_attn.weight; they would be random"),
         (without("tokenizer.json"), "tokenizer of copy cannot be loaded"),
-        (written("tokenizer.json", b"{}"), "tokenizer of copy cannot be loaded"),
+        (written("tokenizer.json", b"{}"), r"tokenizer of copy cannot be loaded \(.*\); bring all its files"),
+        (no_tokenizer, "copy holds no vocabulary of its tokenizer; bring"),
+        (fewer_embeddings, r"knows \d+ tokens, the model has embeddings of 50: they belong to two models"),
     ],
 )
 def test_what_cannot_be_opened_says_why(copy: Path, damage: Callable[[Path], Any], message: str) -> None:

@@ -48,10 +48,13 @@ def effect_on_reader(selection: session.Selection, trace: Trace, place: session.
     """New weights of the chosen head, and how far the vectors move that leave the encoder: nothing is written."""
     found = session.measured(painted.read, selection, place.attention, place.layer, place.head, mask, scope)
     both_maps(selection, trace, place, found, row)
-    most = max(range(len(found.moved)), key=found.moved.__getitem__)
-    mean = sum(found.moved) / len(found.moved)
+    most = found.farthest
     html.prose(
-        "masks.effect_reader", mean=f"{mean:.1%}", most=f"{found.moved[most]:.1%}", token=trace.source[most].label, position=most
+        "masks.effect_reader",
+        mean=f"{found.mean:.1%}",
+        most=f"{found.moved[most]:.1%}",
+        token=trace.source[most].label,
+        position=most,
     )
 
 

@@ -34,6 +34,16 @@ class Read(Maps):
 
     moved: tuple[float, ...]
 
+    @property
+    def mean(self) -> float:
+        """How far they move in the mean."""
+        return sum(self.moved) / len(self.moved)
+
+    @property
+    def farthest(self) -> int:
+        """The place of the one that moves most."""
+        return max(range(len(self.moved)), key=self.moved.__getitem__)
+
 
 @dataclass(frozen=True)
 class Painted(Maps):

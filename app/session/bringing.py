@@ -44,7 +44,7 @@ def bring(entry: Listed, available: Callable[[], int | None], make_room: Callabl
         _try_out(atlas)
         digest.of_file(found.path / WEIGHTS)  # every page names it
     except AdapterError as error:
-        raise RefusedError(Remark("own.trouble_reason", {"reason": str(error)})) from error
+        raise RefusedError(listed_file.unreadable(error)) from error
     return replace(atlas, name=entry.name)
 
 

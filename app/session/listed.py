@@ -88,7 +88,7 @@ def _log(found: ModelList) -> None:
         logger.error("%s: %s", VARIABLE, in_english(problem))
     for entry in found.models:
         if entry.trouble:
-            logger.error("%s: %s: %s", VARIABLE, entry.title, in_english(entry.trouble))
+            logger.error("%s: %s: %s (%s)", VARIABLE, entry.title, in_english(entry.trouble), entry.folder)
     if not installed():
         logger.error("%s: %s", VARIABLE, in_english(Remark("own.not_installed", {})))
 

@@ -113,8 +113,13 @@ def looked_into(entry: Listed) -> Listed:
     except AdapterError as error:
         if entry.hub:  # not wholly fetched, perhaps
             return replace(entry, folder=None)
-        return replace(entry, found=None, trouble=Remark("own.trouble_reason", {"reason": str(error)}))
+        return replace(entry, found=None, trouble=unreadable(error))
     return replace(entry, found=found, trouble=None, languages=entry.languages or _languages_of(entry, entry.folder))
+
+
+def unreadable(error: AdapterError) -> Remark:
+    """Why a folder cannot be opened. What its reader says is English, and stands in a page as plain text."""
+    return Remark("own.trouble_reason", {"reason": str(error).replace("`", "")})
 
 
 def _languages_of(entry: Listed, folder: Path) -> tuple[str, ...]:
@@ -164,7 +169,7 @@ def _entry(given: object, number: int, beside: Path) -> Listed:
         raise _WrongError("revision", entry=called)
     if not isinstance(given.get("pickles", False), bool):
         raise _WrongError("pickles", entry=called, given=repr(given["pickles"]))
-    folder = beside / given["folder"] if "folder" in given else None
+    folder = _folder(beside, given["folder"]) if "folder" in given else None
     place = given.get("name") or (folder.name if folder else given["hub"].rpartition("/")[2])
     return Listed(
         name=PREFIX + _slug(place, called),
@@ -173,6 +178,13 @@ def _entry(given: object, number: int, beside: Path) -> Listed:
         languages=_languages(given.get("languages", []), called),
         **{field: given[field] for field in FIELDS if field in given and field not in ("title", "name", "folder", "languages")},
     )
+
+
+def _folder(beside: Path, given: str) -> Path:
+    """A folder beside the list, or in a home, or by its whole path."""
+    with suppress(RuntimeError):  # nobody has that home
+        return beside / Path(given).expanduser()
+    return beside / given
 
 
 def _slug(place: str, called: str) -> str:

@@ -112,10 +112,23 @@ def test_a_list_that_is_not_there_and_a_folder_that_comes_later(
         (missing,) = listed.listed()
         assert session.damage("own-bert").startswith("The folder bert is not there.")
         assert str(tmp_path) not in session.damage("own-bert")
-        assert "The folder bert is not there" in caplog.text
+        assert f"the page finds it then. ({tmp_path / 'bert'})" in caplog.text
         (tmp_path / "bert").symlink_to(folder / "bert")
         (found,) = listed.listed()
         assert (missing.kind, found.kind, session.damage("own-bert")) == ("", "encoder-only", "")
+
+
+def test_a_folder_in_a_home_and_a_reason_that_is_plain_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / "empty").mkdir()
+    found = read(
+        folder, "".join(f'[[model]]\ntitle = "A"\nfolder = "{place}"\n' for place in ("~/bert", "empty", "~nobody-here/x"))
+    )
+    assert [one.kind for one in found.models] == ["encoder-only", "", ""]
+    reason = found.models[1].trouble
+    assert reason is not None
+    assert "save_pretrained" in str(reason.values["reason"])
+    assert "`" not in str(reason.values["reason"])
 
 
 def test_without_the_library_there_is_nothing_to_choose(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

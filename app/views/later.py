@@ -5,6 +5,7 @@ at once.
 """
 
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import streamlit as st
@@ -26,7 +27,7 @@ def drawn(draw: Callable[[], None], *asked: tuple[Any, ...], saying: str = "page
     if _all_there(asked):
         draw()
     else:
-        _waiting(draw, asked, saying)
+        _waiting(draw, asked, saying, Event())
 
 
 def _all_there(asked: tuple[tuple[Any, ...], ...]) -> bool:
@@ -35,12 +36,15 @@ def _all_there(asked: tuple[tuple[Any, ...], ...]) -> bool:
 
 
 @st.fragment(run_every=EVERY)
-def _waiting(draw: Callable[[], None], asked: tuple[tuple[Any, ...], ...], saying: str) -> None:
+def _waiting(draw: Callable[[], None], asked: tuple[tuple[Any, ...], ...], saying: str, there: Event) -> None:
+    """`there` is set once all was there: from then on no browser looks again, whatever the process has forgotten since."""
     session.begin_run()
-    if not _all_there(asked):
-        html.notice("info", saying)
-        return
-    _look_no_more()
+    if not there.is_set():
+        if not _all_there(asked):
+            html.notice("info", saying)
+            return
+        there.set()
+        _look_no_more()
     draw()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model.tokenizer import Token, Tokenizer
+from model.tokenizer import Token, Tokenizer, encodable
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _HALF = re.compile("[\udc80-\udcff]")
@@ -50,14 +50,14 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def encode(self, text: str) -> tuple[Token, ...]:
         """The pieces of a text, without special tokens."""
-        text = _encodable(text)
+        text = encodable(text)
         if self.backend is None:
             return self._placed(text)
         return self._read(self.backend.encode(text, add_special_tokens=False), text)
 
     def whole(self, text: str) -> tuple[Token, ...]:
         """What the model reads of a text: prefix and pieces, and the special tokens that the tokenizer puts around them."""
-        typed, before = _encodable(self.prefix + text), len(self.prefix)
+        typed, before = encodable(self.prefix + text), len(self.prefix)
         if self.backend is None:
             leading, trailing = self.around()
             tokens = (*map(self.special, leading), *self._placed(typed), *(self.special(id_, len(typed)) for id_ in trailing))
@@ -201,11 +201,6 @@ def _without(token: Token, prefix: int) -> Token:
     begin, end = (max(0, place - prefix) for place in token.span)
     special = token.special or token.span[1] <= prefix
     return replace(token, span=(begin, begin if special else end), special=special, unknown=token.unknown and not special)
-
-
-def _encodable(text: str) -> str:
-    """Half a surrogate pair is no character; it is read as the replacement character, so that positions stay."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def _common(one: str, other: str) -> int:

@@ -83,7 +83,7 @@ def test_every_message_is_there_in_both_languages() -> None:
     for language in text.LANGUAGES:
         keys = text.sentences(language)
         assert not [code for code in (*MESSAGES, "full") if f"own_matrices.problem_{code}" not in keys]
-        kinds = ("atlas", "sockeye-json", "npz", "json", *SAMPLES)
+        kinds = ("atlas", "sockeye-json", "npz", "json", "table", *SAMPLES)
         assert not [kind for kind in kinds if f"own_matrices.format_{kind.replace('-', '_')}" not in keys]
 
 

@@ -32,12 +32,22 @@ def unpacked(data: bytes, limit: int) -> dict[str, Any]:
             entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
             if (size := sum(entry.file_size for entry in entries)) > limit:
                 raise MatrixError("unpacks", given=size, limit=limit)
+            if not entries:
+                raise _no_arrays(archive.namelist())
             names = [entry.filename.removesuffix(".npy") for entry in entries]
             return {name: array(archive.read(entry), name[:80]) for name, entry in zip(names, entries, strict=True)}
     except MatrixError:
         raise
     except _DAMAGED as error:
         raise MatrixError("npz", reason=first_line(error)) from None
+
+
+def _no_arrays(names: list[str]) -> MatrixError:
+    """What an archive is that holds no array: one of torch.save, an empty NPZ, or any other ZIP."""
+    if any(name.rpartition("/")[2] == "data.pkl" for name in names):
+        return MatrixError("pickle")
+    given = ", ".join(repr(name[:40]) for name in names[:3]) or "nothing"
+    return MatrixError("no_arrays", given=given)
 
 
 def array(data: bytes, name: str) -> Any:

@@ -74,7 +74,10 @@ def stacked(values: Any, array: str) -> npt.NDArray[np.float32]:
         shapes = {layer.shape for layer in values if isinstance(layer, np.ndarray)}
         if len(shapes) > 1:
             raise MatrixError("shapes", array=array, given=" and ".join(str(shape) for shape in sorted(shapes)[:3]))
-    found = numbers(values, array)
+    try:
+        found = numbers(values, array)
+    except MatrixError as error:
+        raise (_unequal(values, array) if error.message.code == "ragged" else None) or error from None
     if found.ndim == 5 and found.shape[1] == 1:  # (layer, batch, head, query, key)
         found = found[:, 0]
     if found.ndim == 5 and found.shape[0] == 1:
@@ -86,6 +89,17 @@ def stacked(values: Any, array: str) -> npt.NDArray[np.float32]:
         if size == 0:
             raise MatrixError("no_places", array=array, axis=axis, shape=str(found.shape))
     return found
+
+
+def _unequal(values: Any, array: str) -> MatrixError | None:
+    """What is wrong where each layer is whole by itself, but they are not of one shape."""
+    try:
+        shapes = sorted({np.shape(layer) for layer in values})
+    except ValueError:
+        return None
+    if len(shapes) < 2 or min(map(len, shapes)) < 2:
+        return None
+    return MatrixError("shapes", array=array, given=" and ".join(str(shape) for shape in shapes[:3]))
 
 
 def checked(weights: npt.NDArray[np.float32], array: str) -> Checked:
@@ -103,7 +117,7 @@ def checked(weights: npt.NDArray[np.float32], array: str) -> Checked:
     sums = weights.sum(axis=-1, dtype=np.float64)
     hidden = sums == 0
     found = Checked(weights, hidden)
-    wrong = (np.abs(sums - 1) > TOLERANCE) & ~hidden
+    wrong = (np.abs(sums - 1) > TOLERANCE + 1e-6) & ~hidden
     if wrong.any():
         place = _first(wrong)
         if np.abs(weights.sum(axis=-2, dtype=np.float64) - 1).max() <= TOLERANCE:

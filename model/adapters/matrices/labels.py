@@ -23,6 +23,8 @@ def labels(values: Any, array: str) -> list[str]:
     """Tokens as a list of texts; one text is parted at its spaces, bytes are read as UTF-8."""
     if isinstance(values, np.ndarray):
         values = values.tolist()
+    if isinstance(values, list) and len(values) == 1 and isinstance(values[0], list):  # a batch of one sentence
+        (values,) = values
     if isinstance(values, str):
         values = values.split()
     if isinstance(values, list) and values and all(isinstance(token, bytes) for token in values):

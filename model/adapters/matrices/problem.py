@@ -16,6 +16,9 @@ MESSAGES: dict[str, str] = {
     "unpacks": "It unpacks to {given} bytes, at most {limit} are read; bring fewer layers, or save float32 instead of float64.",
     "pickle": "This is a pickle (torch.save, pickle.dump), which can run code when it is read; save NPZ or JSON.",
     "binary": "This is no NPZ and no text; save NPZ, JSON or text.",
+    "web": "This is a web page (HTML), such as a saved picture of attention; save the weights themselves as JSON or NPZ.",
+    "no_arrays": "This ZIP holds no array (.npy) but {given}; save it with numpy.savez.",
+    "entry": "This is no object with names but {given}; give each sentence as an object with its weights and tokens.",
     "json": "This is no whole JSON ({reason}); save it again with json.dump.",
     "npz": "This is a damaged NPZ ({reason}); save it again with numpy.savez.",
     "array": "{array} is no whole array of numbers ({reason}); save it again with numpy.savez.",
@@ -30,13 +33,15 @@ MESSAGES: dict[str, str] = {
     "weights": "{array} has {given} weights, at most {limit} are shown; bring fewer layers or a shorter text.",
     "rank": "{array} has {axes} axes, shape {shape}; needed are (query, key), (head, query, key) or (layer, head, query, "
     "key), and a batch of one sentence.",
+    "steps": "{array} stands step by step, as generate() returns it, with {given} sentences or beams; needed is one: call it "
+    "with one sentence and num_beams=1.",
     "shapes": "The layers of {array} have the shapes {given}; needed is one for all, (head, query, key); bring equal layers.",
     "no_places": "{array}: axis '{axis}' has 0 places, shape {shape}; give at least one.",
     "long": "{array}: axis '{axis}' has {given} places, at most {limit} are shown; bring a shorter text.",
     "not_finite": "{array}: layer {layer}, head {head}, query {query}, key {key} (counted from 0) is {given}; needed are "
-    "finite weights, not scores before the softmax.",
+    "finite weights, not scores or logarithms, and 0 where a key was masked.",
     "negative": "{array}: layer {layer}, head {head}, query {query}, key {key} (counted from 0) is {given}, below 0; "
-    "needed are weights after the softmax.",
+    "needed are weights after the softmax (exp of a logarithm).",
     "above": "{array}: layer {layer}, head {head}, query {query}, key {key} (counted from 0) is {given}; weights are "
     "shares of 1: give those after the softmax, no percentages.",
     "swapped": "{array}: the row of axis 'key' at layer {layer}, head {head}, query {query} (counted from 0) sums to "

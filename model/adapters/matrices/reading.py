@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from model.adapters.matrices import arrays, named, soft
-from model.adapters.matrices.checks import LARGEST, Made, stacked
+from model.adapters.matrices import arrays, named, soft, tables
+from model.adapters.matrices.checks import LARGEST, Made
 from model.adapters.matrices.problem import MatrixError, Place, at, said
 from model.alignment.formats import encodings
 from model.alignment.formats.files import File
@@ -65,6 +65,8 @@ def read(data: bytes, name: str = "", limits: Limits = Limits()) -> Matrices:
 def _read(data: bytes, limits: Limits) -> Matrices:
     if len(data) > limits.bytes:
         raise MatrixError("too_large", given=len(data), limit=limits.bytes)
+    if data.startswith(b"%PDF"):
+        raise MatrixError("binary")
     if not data.strip(b" \t\r\n\0\xef\xbb\xbf\xff\xfe"):
         raise MatrixError("empty")
     if data.startswith(b"\x80"):
@@ -72,7 +74,7 @@ def _read(data: bytes, limits: Limits) -> Matrices:
     if data.startswith(b"PK"):
         return _collected(named.read(arrays.unpacked(data, limits.unpacked)), limits)
     if data.startswith(b"\x93NUMPY"):
-        found = stacked(arrays.array(data, "array"), "array")
+        found = named.stack(arrays.array(data, "array"), "array")
         return _collected(("npy", "entry", iter([(1, lambda: named.bare(found))])), limits)
     text, doubts, encoding = _decoded(data)
     found_: named.Found = _of_json(text) if text.lstrip()[:1] in ("{", "[") else _soft(text)
@@ -81,6 +83,10 @@ def _read(data: bytes, limits: Limits) -> Matrices:
 
 
 def _soft(text: str) -> named.Found:
+    if text.lstrip()[:9].casefold().startswith(("<html", "<!doctype", "<script")):
+        raise MatrixError("web")
+    if (rows := tables.cells(text)) is not None:
+        return "table", "entry", iter([(1, lambda: tables.table(rows))])
     format_, sentences = soft.read(text)
     return format_, "line", sentences
 
@@ -96,7 +102,7 @@ def _decoded(data: bytes) -> tuple[str, list[Doubt], str]:
     doubts = [] if found.sure else [Doubt(said("encoding", given=found.name.upper()))]
     if "\ufffd" in decoded and b"\xef\xbf\xbd" not in data:
         doubts.append(Doubt(said("bad_bytes", given=found.name.upper())))
-    if decoded.isascii() and any(ord(sign) < 9 for sign in decoded[:200]):
+    if any(ord(sign) < 9 for sign in decoded[:200]):
         raise MatrixError("binary")
     return decoded.replace("\r\n", "\n").replace("\r", "\n"), doubts, found.name
 
@@ -137,15 +143,17 @@ def _json(content: Any) -> named.Found:
         return named.read(content)
     if soft.are_links(content):
         return "nematus-json", "entry", iter([(1, lambda: soft.links(content))])
-    if content and all(isinstance(entry, dict) for entry in content):
+    if content and isinstance(content[0], dict):
         with at("entry", 1):
             format_ = named.read(content[0])[0]
         return format_, "entry", ((number, partial(_only, entry)) for number, entry in enumerate(content, start=1))
-    return "json", "entry", iter([(1, lambda: named.bare(stacked(content, "array")))])
+    return "json", "entry", iter([(1, lambda: named.bare(named.stack(content, "array")))])
 
 
 def _only(entry: Any) -> Made:
     """The one sentence of an entry."""
+    if not isinstance(entry, dict):
+        raise MatrixError("entry", given=type(entry).__name__)
     sentences = [make for _, make in named.read(entry)[2]]
     if len(sentences) > 1:
         raise MatrixError("sentences", given=len(sentences), limit=1)

@@ -125,7 +125,7 @@ def test_soft_alignments_of_three_systems() -> None:
 WRONG = {
     "rank": ({"tokens": ["Fine", "day"], "attention": [0.7, 0.3]}, r"1 axes, shape \(2,\).*needed are \(query, key\)"),
     "ragged": ({"tokens": ["Fine", "day"], "attention": [[0.7, 0.3], [1.0]]}, "ragged"),
-    "six axes": ({"attention": weights(1, 1, 1, 1, 2, 2)}, "6 axes"),
+    "seven axes": ({"attention": weights(1, 1, 1, 1, 1, 2, 2)}, "7 axes"),
     "tokens": ({"tokens": ["one"], "attention": weights(2, 2)}, r"axis 'query' has 2 places, the source has 1 tokens"),
     "keys": ({"query_tokens": ["a", "b"], "key_tokens": ["c"], "attention": weights(2, 3)}, "axis 'key' has 3 places"),
     "percent": ({"tokens": ["a", "b"], "attention": [[50, 50], [90, 10]]}, "query 0, key 0 .*is 50; weights are shares of 1"),
@@ -136,7 +136,7 @@ WRONG = {
     "none": ({"tokens": ["a"], "attention": [None]}, "attn_implementation"),
     "lengths": ({"tokens": [1, 2], "attention": weights(2, 2)}, "list of texts"),
     "a long token": ({"tokens": ["a" * 999], "attention": [[1.0]]}, "a token of 999 characters, at most 200"),
-    "names": ({"weights": [[1.0]]}, "names 'weights'; needed is 'attention'"),
+    "names": ({"hidden_states": [[1.0]]}, "names 'hidden_states'; needed is 'attention'"),
     "a layer": ({CROSS.format(1): weights(1, 2, 2)}, "lacks axis 'layer' 0"),
     "empty": ({"attention": weights(2, 0, 3, 3)}, "axis 'key' has 0 places"),
     "long": ({"attention": np.eye(600)[None].tolist()}, "axis 'query' has 600 places, at most 512"),

@@ -312,3 +312,84 @@ def test_the_sample_of_each_format_is_what_the_model_computed(name: str) -> None
             right = trace[path].tensor[0].numpy()
         np.testing.assert_allclose(tensor(after, path), right, atol=1e-4)
     assert name == "npy" or texts(after.source) == ["I", "love", "you", ".", "</s>"]
+
+
+def test_names_that_others_give_are_read() -> None:
+    for name in ("attn", "attention_weights", "weights", "mine"):
+        trace = one(npz(**{name: weights(2, 3, 2, 2)}, tokens=np.array(["a", "b"])))
+        assert texts(trace.source) == ["a", "b"]
+    named = one(encoded({"src": "a b", "pred": "x y z", "attn": weights(3, 2)}))
+    assert (texts(named.source), texts(named.produced)) == (["a", "b"], ["x", "y", "z"])
+    assert texts(one(encoded({"attention": weights(2, 2), "tokens": [["a", "b"]]})).source) == ["a", "b"]
+    for first in (0, 1):
+        layers = {f"layer_{place + first}": weights(2, 2, seed=place) for place in range(11)}
+        trace = one(npz(**dict(sorted(layers.items()))))
+        assert tensor(trace, "encoder.layers.10.self_attention.weights").shape == (1, 2, 2)
+        for place in range(11):
+            path = f"encoder.layers.{place}.self_attention.weights"
+            np.testing.assert_allclose(tensor(trace, path)[0], weights(2, 2, seed=place))
+    with pytest.raises(MatrixError, match="layer lacks axis 'layer' 1"):
+        read(npz(layer_0=weights(2, 2), layer_2=weights(2, 2)))
+
+
+def test_what_generate_returns_is_put_together() -> None:
+    whole = np.tril(weights(3, 2, 5, 5))  # (layer, head, query, key): a prompt of 3 tokens and 2 more steps
+    first = [layer[None, :, :3, :3] for layer in whole]
+    cached = [first, *([layer[None, :, n - 1 : n, :n] for layer in whole] for n in (4, 5))]
+    again = [[layer[None, :, :n, :n] for layer in whole] for n in (3, 4, 5)]
+    for steps in (cached, again):
+        trace = one(encoded({"attentions": steps, "tokens": list("abcdef")}))  # the last one is written and never read
+        assert texts(trace.source) == list("abcde")
+        for layer in range(3):
+            np.testing.assert_allclose(tensor(trace, f"encoder.layers.{layer}.self_attention.weights"), whole[layer])
+    cross = weights(4, 2, 1, 3, 1, 2)
+    trace = one(encoded({"cross_attentions": cross, "source": ["a", "b"], "target": ["<s>", "x", "y", "z", "</s>"]}))
+    assert texts(trace.produced) == ["x", "y", "z", "</s>"]
+    assert texts(trace.target) == ["<s>", "x", "y", "z"]
+    np.testing.assert_allclose(tensor(trace, CROSS.format(1)), cross[:, 1, 0, :, 0].transpose(1, 0, 2))
+    with pytest.raises(MatrixError, match="with 4 sentences or beams"):
+        read(encoded({"cross_attentions": weights(2, 2, 4, 3, 1, 2)}))
+
+
+def test_tables_of_numbers_are_one_matrix() -> None:
+    numbers = weights(3, 3)
+    file = io.BytesIO()
+    np.savetxt(file, numbers)
+    trace = one(file.getvalue())
+    np.testing.assert_allclose(tensor(trace, "encoder.layers.0.self_attention.weights")[0], numbers, atol=1e-6)
+    sheet = '\ufeff,le,"chat, noir",.\r\nthe,0.2,0.3,0.5\r\ncat,0.1,0.1,0.8\r\n'
+    for text in (sheet, sheet.replace('"chat, noir"', "chat noir").replace(".\r", "!\r").replace(",", "\t").replace(".", ",")):
+        found = read(text.encode("utf-16"))
+        (trace,) = found.traces
+        assert (found.format, texts(trace.target), len(trace.source)) == ("table", ["the", "cat"], 3)
+        np.testing.assert_allclose(tensor(trace, CROSS.format(0))[0], [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]], atol=1e-6)
+    trace = one(b",0,1\n0,0.9,0.1\n1,0.2,0.8\n")  # the columns and the index of a data frame
+    np.testing.assert_allclose(tensor(trace, "encoder.layers.0.self_attention.weights")[0], [[0.9, 0.1], [0.2, 0.8]], atol=1e-6)
+    assert read(b"1,0 0,1\n0,1 1,0\n").format == "marian"
+    with pytest.raises(MatrixError, match="no percentages"):
+        read(b"90;10\n20;80\n")
+    with pytest.raises(MatrixError, match="has 100,000 places, at most 512"):
+        read(b"0.5 0.5\n" * 100_000)
+    for links in (b"0 1\n" + b"1 1\n" * 9, b"1 1 1\n1 2 2\n", b"0 0 0.9\n1 1 0.8\n"):
+        with pytest.raises(MatrixError, match="no soft alignment"):
+            read(links)
+
+
+def test_files_of_other_programs_are_called_by_their_kind() -> None:
+    saved, other = io.BytesIO(), io.BytesIO()
+    for file, name in ((saved, "archive/data.pkl"), (other, "word/document.xml")):
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(name, "x")
+    picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256))
+    for data, message in (
+        (saved.getvalue(), "This is a pickle"),
+        (other.getvalue(), "This ZIP holds no array .* but 'word/document.xml'"),
+        (picture, "no NPZ and no text"),
+        (b"%PDF-1.4\n%\xe2\xe3\n1 0 obj\n", "no NPZ and no text"),
+        (b"<!DOCTYPE html><p>head_view", "a web page"),
+        (encoded([weights(2, 3), weights(3, 2)]), r"shapes \(2, 3\) and \(3, 2\)"),
+    ):
+        with pytest.raises(MatrixError, match=message):
+            read(data)
+    mixed = read(encoded([{"attention": weights(2, 2), "tokens": "a b"}, 5]))
+    assert codes(mixed) == ["entry"]

@@ -167,11 +167,11 @@ def aligned(*equations: str) -> str:
     return rf"\begin{{aligned}} {lines} \end{{aligned}}"
 
 
-def one_of_heads(*, grouped: bool, biased: bool) -> str:
-    """What one head is; `grouped`: keys and values are those of group g(i); `biased`: a number for each distance is added."""
+def one_of_heads(*, grouped: bool, scaled: bool) -> str:
+    """What one head is; `grouped`: keys and values are those of group g(i); `scaled`: scores are divided by √d_k."""
     shared = "{g(i)}" if grouped else "i"
     product = rf"Q W_i^Q (K W_{shared}^K)^\top"
-    scores = rf"{product} + B_i" if biased else rf"\frac{{{product}}}{{\sqrt{{d_k}}}}"
+    scores = rf"\frac{{{product}}}{{\sqrt{{d_k}}}}" if scaled else product
     return rf"\mathrm{{head}}_i = \mathrm{{softmax}}\!\left({scores}\right) V W_{shared}^V"
 
 

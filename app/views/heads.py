@@ -104,14 +104,16 @@ def all_heads(atlas: Opened, head: picture.Head) -> Formula:
     together = r"\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h)\, W^O"
     if not atlas.ours:
         share = heads // config.key_heads_of(head.attention)
+        scaled = str(config.positions) != "relative"  # in cross-attention T5 adds nothing for distances either
+        one = formulas.one_of_heads(grouped=share > 1, scaled=scaled)
         return Formula(
-            formulas.aligned(together, formulas.one_of_heads(grouped=share > 1, biased=str(config.positions) == "relative")),
+            formulas.aligned(together, one),
             formulas.heads_side_by_side(heads, config.head_dim_of(head.attention), config.d_model),
-            "heads.formula_width_foreign",
-            {**values, "share": share},
+            "heads.formula_width_grouped" if share > 1 else "heads.formula_width_foreign",
+            {**values, "share": share} if share > 1 else values,
         )
     return Formula(
-        formulas.aligned(together, formulas.one_of_heads(grouped=False, biased=False)),
+        formulas.aligned(together, formulas.one_of_heads(grouped=False, scaled=True)),
         formulas.head_widths(config.d_model, heads),
         "heads.formula_width_turned" if config.positions == "rotary" else "heads.formula_width",
         values,

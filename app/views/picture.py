@@ -111,16 +111,18 @@ def _shared(atlas: Opened) -> list[str]:
 
 
 def _around(atlas: Opened) -> list[str]:
-    """The special tokens that were put around the text: nobody typed them."""
-    tokens = atlas.source_tokens(AROUND)
-    at = [place for place, token in enumerate(tokens) if not token.special]
-    before, after = tokens[: at[0]], tokens[at[-1] + 1 :]
+    """The special tokens, and the operator's prefix, that were put around the text: nobody typed them."""
+    source = atlas.tokenizers.source
+    before, after = ([source.special(id_) for id_ in side] for side in source.around())
     said = []
     if before or after:
         names = [html.joined([token.label for token in side]) if side else "\N{EN DASH}" for side in (before, after)]
         said.append(html.sentence("of_others.around", before=names[0], after=names[1]))
     elif isinstance(atlas, LanguageModel):
         said.append(html.sentence("of_others.nothing_around"))
+    if source.prefix:
+        told = sum(token.special for token in atlas.source_tokens(AROUND)) - len(before) - len(after)
+        said.append(html.sentence("of_others.prefix", prefix=source.prefix.strip(), count=told))
     if not isinstance(atlas, LanguageModel | Reader):
         (start,) = atlas.tokenizers.target.produced([atlas.config.start])
         said.append(html.sentence("of_others.begins", start=start.label))

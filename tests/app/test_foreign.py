@@ -163,6 +163,13 @@ def test_an_encoder_alone_generates_nothing_and_says_so(open_app: OpenApp) -> No
     assert header["tokens"]["produced"]["labels"] == header["probabilities"] == []
 
 
+def test_what_the_operator_puts_before_every_text_is_said_as_such(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session.load("own-t5").tokenizers.source, "prefix", "She know: ")
+    page = shown(open_page(open_app, "heads", "t5", text="I love 12 things."))
+    assert "The model also reads “She know:”, as whoever runs this server wrote in the list." in page
+    assert "before: –, behind: </s>" in page
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_numbers_of_heads_and_their_widths_are_those_that_were_recorded(kind: str) -> None:
     config, trace = session.load(f"own-{kind}").config, trace_of(kind)
@@ -172,10 +179,14 @@ def test_the_numbers_of_heads_and_their_widths_are_those_that_were_recorded(kind
 
 
 def test_what_differs_from_models_of_this_app_is_said(open_app: OpenApp) -> None:
+    for kind in ("t5", "llama", "marian", "gpt2"):
+        session.load(f"own-{kind}")  # a page would show the steps of loading first, on a busy machine
     t5, llama, marian = (open_page(open_app, "heads", kind) for kind in ("t5", "llama", "marian"))
     assert "scores are not divided by √d_k" in shown(t5)
     assert not any(r"\sqrt" in formula.value for formula in t5.latex)
-    assert any("+ B_i" in formula.value for formula in t5.latex)
+    assert not any("B_i" in formula.value for formula in t5.latex)  # its cross-attention knows no distances
+    assert "g(i), serves" not in shown(t5)
+    assert "g(i), serves 3 heads of queries" in shown(llama)
     assert "6 heads of queries share 2 heads of keys and values" in shown(llama)
     assert "1–3 → 1, 4–6 → 2" in shown(llama)
     assert any(r"h \cdot d_k = 6 \cdot 4 = 24" in formula.value and "24 \\times 18" in formula.value for formula in llama.latex)

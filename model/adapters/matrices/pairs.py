@@ -1,7 +1,9 @@
 """Brought matrices laid beside sentence pairs: their tokens joined to the words that the pairs are counted in."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Int16
@@ -12,6 +14,9 @@ from model.alignment.extract import ROWS, Choice, Labels, WordWeights, cross_att
 from model.alignment.pharaoh import Link
 from model.tokenizer import Token
 from model.trace import Trace
+
+_LANGUAGE = re.compile(r">>\w+<<|__[a-z]{2,3}__|<2\w+>|[a-z]{2,3}_([A-Z]{2}|[A-Z][a-z]{3})")
+"""Tokens that name a language to a model of many: >>fra<< (Marian), __fr__ (M2M-100), <2fr>, fr_XX (mBART), fra_Latn (NLLB)."""
 
 
 def between_words(trace: Trace, source: Sequence[str], target: Sequence[str]) -> WordWeights:
@@ -55,9 +60,14 @@ def _same(trace: Trace) -> bool:
 
 
 def _of_words(tokens: Sequence[Token], text: str, given: Sequence[str], axis: str, side: str) -> tuple[int, ...]:
-    """The word of each token; special tokens are words of their own behind the last."""
+    """The word of each token; special tokens are words of their own behind the last, and so is an end that has no name."""
     plain = [token for token in tokens if not token.special]
     places = _by_letters([token.text for token in plain], given)
+    if places is None and any(_LANGUAGE.fullmatch(token.text) for token in plain):
+        tokens = [replace(token, special=token.special or bool(_LANGUAGE.fullmatch(token.text))) for token in tokens]
+        return _of_words(tokens, text, given, axis, side)
+    if places is None and len(plain) == len(given) + 1 and [token.text for token in plain] == list(map(str, range(len(plain)))):
+        return tuple(range(len(plain)))  # a file without tokens, which counts the end of the sentence as systems do
     if places is None and len(plain) == len(given):
         places = list(range(len(plain)))
     if places is None:

@@ -67,7 +67,8 @@ MESSAGES: dict[str, str] = {
     "links": "{given} links are no whole rows of axis 'key', which has {places} places up to the first </s>; give a link "
     "for each pair of words.",
     # beside sentence pairs
-    "no_cross": "It holds no attention of a target to a source, so no links; bring a cross-attention or a soft alignment.",
+    "no_cross": "It holds no attention of a target to a source, so no links; bring a cross-attention or a soft alignment. "
+    "Where one has as many rows as columns, name the tokens of both sides: without, it is taken for a sentence's to itself.",
     "pair_words": "axis '{axis}' has {given} tokens, the pair has {needed} {side} words, and their letters differ; give the "
     "matrices of these very sentences, word by word or piece by piece.",
     "pair_left": "It has no sentence for this pair; give one for each pair, in their order.",

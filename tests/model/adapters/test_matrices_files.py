@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from app.charts.archive import npz as export
 from model.adapters.matrices import Limits, Matrices, MatrixError, read
+from model.adapters.matrices.pairs import between_words
 from model.adapters.matrices.samples import SAMPLES
 from model.alignment import corpus, results
 from model.alignment.extract import Choice, WordWeights, join_pieces, label, of_trace
@@ -352,6 +353,8 @@ def test_what_generate_returns_is_put_together() -> None:
 
 
 def test_tables_of_numbers_are_one_matrix() -> None:
+    with pytest.raises(MatrixError, match="table is ragged"):
+        read(b"-;0;0.5;1\na;0.5;0.25\n")
     numbers = weights(3, 3)
     file = io.BytesIO()
     np.savetxt(file, numbers)
@@ -393,3 +396,17 @@ def test_files_of_other_programs_are_called_by_their_kind() -> None:
             read(data)
     mixed = read(encoded([{"attention": weights(2, 2), "tokens": "a b"}, 5]))
     assert codes(mixed) == ["entry"]
+
+
+def test_ends_and_languages_that_systems_add_find_no_word() -> None:
+    source, target = ["le", "chat", "noir"], ["black", "cat"]
+    rows = [[0.1, 0.2, 0.7, 0.0], [0.1, 0.8, 0.1, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    alone = one(" ".join(",".join(map(str, row)) for row in rows).encode())  # Marian counts both ends and names nothing
+    found = between_words(alone, source, target)
+    np.testing.assert_allclose(found.produced[0, 0, :2, :3], np.array(rows)[:2, :3], atol=1e-6)
+    for first in ("fra_Latn", "fr_XX", ">>fra<<", "__fr__", "<2fr>"):
+        content = {"source": [first, *source], "target": target, "cross_attention": [row[3:] + row[:3] for row in rows[:2]]}
+        found = between_words(one(encoded(content)), source, target)
+        np.testing.assert_allclose(found.read[0, 0, :2, :3], np.array(rows)[:2, :3], atol=1e-6)
+    with pytest.raises(MatrixError, match="axis 'key' has 4 tokens, the pair has 2 source words"):
+        between_words(alone, source[:2], target)

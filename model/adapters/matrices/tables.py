@@ -43,6 +43,8 @@ def table(rows: Rows) -> Made:
     corner = len(rows[0]) == len(rows[1]) and not rows[0][0]
     headed = corner or any(_number(cell) is None for cell in rows[0][1:]) or len(rows[0]) < len(rows[1])
     body = rows[1:] if headed else rows
+    if len(body[0]) != len(body[-1]):  # only a row of names may have another length
+        raise MatrixError("ragged", array="table")
     named = corner or any(_number(row[0]) is None for row in body)
     keys = rows[0][-(len(body[0]) - named) :] if headed else []
     queries = [row[0] for row in body] if named else []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import streamlit as st
 from torch import Tensor
@@ -11,6 +11,7 @@ from app import session
 from app.components.attention_map import attention_map, pack, pack_detail
 from app.text import section, text
 from app.views import html
+from model.adapters.hugging_face.tokens import HuggingFaceTokenizer
 from model.alignment import words
 from model.page.attention import LARGEST
 from model.tokenizer import Token
@@ -112,7 +113,7 @@ def _shared(atlas: Opened) -> list[str]:
 
 def _around(atlas: Opened) -> list[str]:
     """The special tokens, and the operator's prefix, that were put around the text: nobody typed them."""
-    source = atlas.tokenizers.source
+    source = cast(HuggingFaceTokenizer, atlas.tokenizers.source)
     before, after = ([source.special(id_) for id_ in side] for side in source.around())
     said = []
     if before or after:

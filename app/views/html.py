@@ -42,7 +42,7 @@ def characters(value: str) -> str:
     return escape(value)
 
 
-def sentence(key: str, **values: object) -> str:
+def sentence(key: str, /, **values: object) -> str:
     """The sentence `key` as HTML: markup of the text file rendered, values shown literally."""
     made = filled(marked(template(key)), {name: literal(value) for name, value in values.items()})
     whole = _POWER.sub("\u00a0×\u00a010", made)

@@ -116,6 +116,8 @@ class Shelf:
         """Load the model, if it is not there or on its way. One that could not be loaded is tried `again` at once if told so."""
         with self.lock:
             place = self.places.get(entry.name)
+            if place is not None and place.atlas is not None and _asks_for(place.entry) != _asks_for(entry):
+                place = None  # the operator's list says something else by now; whoever computes with the old model may end
             if place is not None and not (place.standing.state == "failed" and (again or self._may_retry(place, entry))):
                 return place
             standing = Standing("waiting") if self.turn.locked() else Standing("loading", STEPS[0] if entry.hub else STEPS[1])
@@ -236,6 +238,12 @@ class Shelf:
                 if not self._ready():
                     self.watching = False
                     return
+
+
+def _asks_for(entry: Listed) -> tuple[object, ...]:
+    """What an entry says of how its model is loaded."""
+    languages = entry.source_language, entry.target_language
+    return entry.hub or entry.folder, entry.revision, entry.pickles, entry.prefix, languages
 
 
 def _visitor() -> str:

@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -239,6 +240,12 @@ def test_one_in_use_is_not_put_away_for_another(folder: Path, own_shelf: Shelf, 
     clock.now += RETRY
     own_shelf.take(entry(folder, "gpt2"))
     assert (own_shelf.look("own-bert").state, own_shelf.look("own-gpt2").state) == ("idle", "ready")
+
+
+def test_a_name_that_the_list_gives_to_another_folder_is_loaded_anew(folder: Path, own_shelf: Shelf) -> None:
+    before = own_shelf.take(entry(folder))
+    assert own_shelf.take(entry(folder)) is before
+    assert own_shelf.take(replace(entry(folder), folder=entry(folder, "gpt2").folder)) is not before
 
 
 def test_a_visitor_puts_away_what_no_other_uses(

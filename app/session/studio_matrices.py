@@ -22,6 +22,7 @@ from model.alignment.pharaoh import Link
 
 SIDE = "matrices"
 _ARRAYS = (b"PK", b"\x93NUMPY")  # how a file begins that is one of arrays, whatever is in it
+_NOT_OURS = frozenset({"no_soft", "names", "entry", "json", "binary", "web", "empty", "too_large"})  # it may be a file of links
 FIRST = Choice(0, None, "produced")
 
 
@@ -73,7 +74,7 @@ class MatrixRival(Rival):
 def add_links_or_matrices(study: Study, file: File) -> None:
     """A file beside the pairs of the study: matrices where it holds any, else links."""
     found = read_matrices(file.name, file.content)
-    if isinstance(found, Refused) and not file.content.startswith(_ARRAYS):
+    if _may_be_links(file.content, found.code if isinstance(found, Refused) else ""):
         add_file(study, file)
     elif not allowed("upload"):
         return
@@ -81,6 +82,17 @@ def add_links_or_matrices(study: Study, file: File) -> None:
         _put(study, MatrixRival("matrices", file.name, state="failed", refused=found))
     else:
         add_matrices(study, file.name, found)
+
+
+def _may_be_links(content: bytes, refused: str) -> bool:
+    """Whether a file is rather one of links: it is refused as no matrix, or lists of lists that have no names.
+
+    Those of whole numbers alone are links, though they may have the shape of a matrix.
+    """
+    nameless = content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[[")
+    if nameless and b"." not in content:
+        return True
+    return bool(refused) and (nameless or refused in _NOT_OURS) and not content.startswith(_ARRAYS)
 
 
 def add_matrices(study: Study, name: str, matrices: Matrices) -> None:

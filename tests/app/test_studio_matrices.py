@@ -119,6 +119,10 @@ def test_what_does_not_fit_is_told_by_pair_and_axis(open_app: OpenApp, lang: str
     assert rival.misfits[1].message.code == "pair_left"
 
 
+def first_of(links: object) -> list[list[int]]:
+    return links["links"] if isinstance(links, dict) else links[0]  # type: ignore[index, no-any-return]
+
+
 def test_what_was_brought_on_the_other_page_is_offered_and_damage_is_told(open_app: OpenApp) -> None:
     found = study(GOLD)
     app = opened(open_app, found)
@@ -128,4 +132,10 @@ def test_what_was_brought_on_the_other_page_is_offered_and_damage_is_told(open_a
     assert "Matrices of other.json: 4 of 4 pairs" in shown(app.run())
     upload(app, "broken.npz", b"PK\x03\x04 broken")
     assert "broken.npz: This is a damaged NPZ" in shown(app.run())
+    upload(app, "percent.json", {"attention": [[90, 10], [20, 80]], "query_tokens": "a b", "key_tokens": "x y"})
+    assert "no percentages" in shown(app.run())
+    for links in ({"links": [[0, 0, 0.9]]}, [[[0, 0], [1, 1]], [[0, 0], [0, 1]]]):  # though they have the shape of a matrix
+        upload(app, "links.json", links).run()
+        _, there = app.session_state["atlas_rivals"]
+        assert there["file:links.json"].sides["file"][0] == {tuple(pair[:2]) for pair in first_of(links)}
     assert studio_matrices.SIDE == "matrices"

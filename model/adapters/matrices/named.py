@@ -18,7 +18,7 @@ _PAIR = re.compile(r"pair_(\d{1,6})_weights")
 _UNNAMED = re.compile(r"arr_\d+")  # what numpy.savez calls arrays that were given without names
 _LAYER = re.compile(r"(arr|layers?|blocks?|att|attns?|attentions?|weights)[ _.-]?(\d{1,3})")
 _OTHER = re.compile(
-    r"alignments|mask|score|logit|ids|embed|hidden"
+    r"link|alignment|sure|possible|mask|score|logit|ids|embed|hidden"
 )  # names of what is never attention, though its shape may be the same
 
 NAMES: Mapping[str, Kind] = {

@@ -53,7 +53,7 @@ def show(page: str, slides: Sequence[Slide], *, previous: str, next: str) -> Non
         slide=number,
         count=len(slides),
         kind=shown.kind,
-        part=shown.part,
+        parts=[slide.part for slide in slides],
         spoken=session.current().language,
         text=section("presenter"),
     )

@@ -1,6 +1,7 @@
 """The app as a page of elements, without a browser: `open_app` runs it for a visitor with a language and a link."""
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import unescape
@@ -17,7 +18,7 @@ import model.decoding
 import model.translator
 from app import session, text
 from app.components.curves import unpack
-from app.session import computed
+from app.session import apart, computed
 from app.views import linked
 from app.views.html import WORD_JOINER
 from model.translator import Translator
@@ -56,6 +57,12 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> None:
 def english() -> None:
     """AppTest formats the options of a widget in the test's own thread, in whatever language that speaks."""
     text.use("en")
+
+
+@pytest.fixture(autouse=True)
+def in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages compute for themselves, whatever server another test has warmed up."""
+    monkeypatch.setattr(apart, "_allowed", threading.Event())
 
 
 @pytest.fixture

@@ -36,13 +36,12 @@ def beside() -> Iterator[apart.Apart]:
 
 
 @pytest.fixture
-def served(beside: apart.Apart, monkeypatch: pytest.MonkeyPatch) -> Iterator[apart.Apart]:
+def served(beside: apart.Apart, monkeypatch: pytest.MonkeyPatch) -> apart.Apart:
     """The pages of this test ask the process."""
     monkeypatch.setattr(apart, "_apart", lambda pace: beside)
     apart._allowed.set()
     computed._of_short_trace.clear()
-    yield beside
-    apart._allowed.clear()
+    return beside
 
 
 def test_values_come_back_the_same_to_the_last_bit() -> None:
@@ -88,12 +87,11 @@ def test_a_page_shows_what_the_process_found_once_it_is_there(
     open_app: OpenApp, served: apart.Apart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = session.Selection("en", "en-fr", SENTENCE)
-    monkeypatch.setattr(session, "awaited", lambda *_: True)  # as long as it lasts
-    page = open_app("heads", model="en-fr", text=SENTENCE, lang="en", importance="true")
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(session, "awaited", lambda *_: True)
+        page = open_app("heads", model="en-fr", text=SENTENCE, lang="en", importance="true")
     assert "One forced pass for each head" in shown(page)
     assert "The head that matters most" not in shown(page)
-    monkeypatch.undo()
-    monkeypatch.setattr(apart, "_apart", lambda pace: served)
     found = session.measured(ablation.importance, chosen, "zero")
     direct = ablation.importance(writer("en-fr"), session.trace("en-fr", SENTENCE), "zero")
     assert found == direct

@@ -7,7 +7,7 @@ import { boxOpen, early, late, typedIn } from "./pressed.js";
 import { reachWide } from "./reach.js";
 import { afterReconnecting } from "./reconnect.js";
 
-const WAIT = 5000, TURNING = 1000; // ms in which the page is drawn again after leaving; in which another page comes
+const WAIT = 5000, TURNING = 1000; // ms in which a page that was left is drawn again; in which another page comes
 
 class Presenter {
   constructor(root) {
@@ -84,7 +84,8 @@ class Presenter {
     if (document.fullscreenElement) document.exitFullscreen();
     this.write({ present: null, slide: null });
     this.send("to", { leave: true });
-    if (this.header.part) reveal(this.header.part);
+    const part = this.header.parts[(this.wanted ?? this.header.slide) - 1]; // of a slide that is still to come as well
+    if (part) reveal(part);
   }
 
   /** Into the URL at once, so that the server reads it with the next message and the history gets no entry for every slide. */
@@ -105,14 +106,17 @@ class Presenter {
   }
 }
 
-/** Scrolls to the part of the page that the slide showed, once the page has it. */
+/** Scrolls to the part of the page that the slide showed, once the page has it, and again while what is above it still grows. */
 function reveal(part) {
-  const end = Date.now() + WAIT, look = () => {
-    const found = document.getElementById(part);
-    if (found) found.scrollIntoView({ block: "start" });
-    else if (Date.now() < end) setTimeout(look, 50);
+  const end = Date.now() + WAIT, ended = new AbortController(), stop = () => ended.abort();
+  for (const own of ["wheel", "touchstart", "keydown", "pointerdown"]) addEventListener(own, stop, { signal: ended.signal, capture: true });
+  const look = () => {
+    if (ended.signal.aborted) return;
+    document.getElementById(part)?.scrollIntoView({ block: "start" });
+    if (Date.now() < end) setTimeout(look, 100);
+    else stop();
   };
-  look();
+  setTimeout(look);
 }
 
 export default mount(".presenter", Presenter);

@@ -1,7 +1,7 @@
 """What the presenter's bar shows: the page, the slide, its place among the others."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 LABELS: tuple[str, ...] = (
@@ -11,11 +11,13 @@ LABELS: tuple[str, ...] = (
 )  # fmt: skip
 
 
-def pack(*, page: str, title: str, slide: int, count: int, kind: str, part: str, spoken: str, text: Mapping[str, str]) -> bytes:
+def pack(
+    *, page: str, title: str, slide: int, count: int, kind: str, parts: Sequence[str], spoken: str, text: Mapping[str, str]
+) -> bytes:
     """The slide `slide` of `count`, counted from 1, of the page called `page`.
 
-    `kind`: what the slide holds ("idea", "stage", ...), which decides how large its type may become. `part`: the id of the same
-    part on the page. `spoken`: the language of the page ("en", "zh").
+    `kind`: what the slide holds ("idea", "stage", ...), which decides how large its type may become. `parts`: of every slide
+    the id of the same part on the page, or "". `spoken`: the language of the page ("en", "zh").
     """
     return json.dumps(
         {
@@ -24,7 +26,7 @@ def pack(*, page: str, title: str, slide: int, count: int, kind: str, part: str,
             "slide": slide,
             "count": count,
             "kind": kind,
-            "part": part,
+            "parts": list(parts),
             "spoken": spoken,
             "text": {label: text[label] for label in LABELS},
         },

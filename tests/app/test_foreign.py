@@ -16,6 +16,7 @@ from app import session, text
 from app.components import beam_tree, decoding_steps
 from app.components.matrices import unpack as matrices_of
 from app.session import computed
+from app.views import decoding_place
 from model import decoding
 from model.alignment import corpus, words
 from model.analysis import ablation
@@ -50,7 +51,7 @@ def folder(both_families: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     file = make(made, *KINDS, "nllb")
     file.write_text("most = 9\n" + file.read_text("utf-8") + 'target_language = "fra_Latn"\n', encoding="utf-8")
     with served(file), pytest.MonkeyPatch.context() as patch:
-        for module in (decoding, computed):
+        for module in (decoding, computed, decoding_place):
             patch.setattr(module, "length_limit", lambda _: 6)
         yield made
 

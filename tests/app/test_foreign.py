@@ -96,6 +96,7 @@ def attentions(kind: str, made: Any) -> dict[str, Any]:
 
 
 def open_page(open_app: OpenApp, page: str, kind: str, lang: str = "en", **parameters: str) -> AppTest:
+    session.load(f"own-{kind}")  # a page would say for a moment that it comes
     return open_app("" if page == "translate" else page, model=f"own-{kind}", lang=lang, **{"text": TEXT, **parameters})
 
 

@@ -1,10 +1,14 @@
-"""The sockets on which the server waits for browsers."""
+"""The sockets on which the server waits for browsers, and how it writes to them."""
 
+import asyncio
 import contextlib
 import os
 import socket
 import stat
 from pathlib import Path
+from typing import Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 OPEN = Path("/dev/fd")  # what this process has open, on Linux and macOS
 
@@ -28,3 +32,47 @@ def _hasten(file: int) -> None:
     with socket.socket(fileno=os.dup(file)) as found:
         if found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) and found.family in (socket.AF_INET, socket.AF_INET6):
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+class Together:
+    """A connection that writes at once what one turn of the loop has for it.
+
+    What a run draws is some hundred messages, each a call of the system, and for each of these the loop lets go of Python's
+    lock, for which it then has to wait while somebody computes.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport, self._unwritten = transport, bytearray()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._unwritten:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._unwritten += data
+        if len(self._unwritten) > ENOUGH:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._unwritten:
+            written, self._unwritten = self._unwritten, bytearray()
+            self._transport.write(written)
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+
+ENOUGH = 1 << 18  # bytes after which it is written in between, so that a connection that takes no more is noticed
+_connected = WebSocketsSansIOProtocol.connection_made
+
+
+def _connection_made(self: WebSocketsSansIOProtocol, transport: asyncio.Transport) -> None:
+    _connected(self, transport)
+    self.transport = Together(transport)  # type: ignore[assignment]
+
+
+def write_together() -> None:
+    """Let every connection over which pages are drawn write so."""
+    WebSocketsSansIOProtocol.connection_made = _connection_made  # type: ignore[method-assign,assignment]

@@ -34,7 +34,7 @@ from app import pictures
 from app.delivery import Compressed
 from app.guard import Guard
 from app.headers import SecurityHeaders, broken
-from app.listening import send_at_once
+from app.listening import send_at_once, write_together
 from app.opening import Opening, Waiting
 from app.server_profile import ProfileError, profile
 
@@ -50,6 +50,7 @@ opening = Opening()
 async def lifespan(app: object) -> AsyncIterator[dict[str, object]]:
     """Answer at once and warm up meanwhile: a browser fetches its scripts while models are loaded, and pages wait for these."""
     send_at_once()
+    write_together()
     opening.begin(warm_up)
     later = [asyncio.create_task(work) for work in (opening.then(finish, AFTER), collect_now_and_then())]
     yield {}

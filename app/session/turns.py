@@ -1,8 +1,9 @@
 """Whose run goes on: Python does one thing at a time, and thirty visitors share it.
 
-Threads that compute beside each other take as long as all of them together, each. So a choice in a part of a page, which takes
-some 20 ms, goes first, and pages, which take some 100, come one after another and give way at every message while such a choice
-is worked on. Nobody waits for long: whoever has waited for so long as is said here goes on with the others beside.
+Threads that compute beside each other take as long as all of them together, each, and fight for Python's lock on the way. So
+choices in parts of pages, which take some 20 ms, come one after another and go before pages; pages, which take some 100, come one
+after another and give way at every message while such a choice is worked on. Nobody waits for long: whoever has waited for so
+long as is said here goes on with the others beside.
 """
 
 import threading
@@ -14,8 +15,8 @@ from typing import Any
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import ScriptRunner
 
-YOUNG = 0.15  # seconds for which a part goes before pages: one that takes longer is no quick choice
-PATIENCE = 2.0  # seconds that a page waits for its turn, and again as long, all in all, for parts that go first
+YOUNG = 0.15  # seconds for which a part goes before pages and other parts: one that takes longer is no quick choice
+PATIENCE = 2.0  # seconds that a run waits for its turn; a page again as long, all in all, for parts that go first
 
 
 class Turns:
@@ -23,40 +24,44 @@ class Turns:
 
     def __init__(self, young: float = YOUNG, patience: float = PATIENCE) -> None:
         self.young, self.patience = young, patience
-        self._page = threading.Semaphore()
+        self._one_page, self._one_part = threading.Semaphore(), threading.Semaphore()
         self._parts: dict[int, float] = {}  # when each thread that draws a part began
         self._changed = threading.Condition()
-        self._mine = threading.local()
+        self._mine = _Mine()
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """A part of a page is drawn."""
+        """A part of a page is drawn: alone among parts, if its turn comes in time."""
         me = threading.get_ident()
-        with self._changed:
-            self._parts[me] = time.monotonic()
-        try:
-            yield
-        finally:
+        with self._run(self._one_part, patience=0.0):
             with self._changed:
-                del self._parts[me]
-                self._changed.notify_all()
+                self._parts[me] = time.monotonic()
+            try:
+                yield
+            finally:
+                with self._changed:
+                    del self._parts[me]
+                    self._changed.notify_all()
 
     @contextmanager
     def page(self) -> Iterator[None]:
-        """A whole page is drawn: alone, if its turn comes in time."""
-        self._mine.patience = self.patience
-        self._take()
-        try:
+        """A whole page is drawn: alone among pages, if its turn comes in time."""
+        with self._run(self._one_page, self.patience):
             yield
-        finally:
-            self._mine.patience, self._mine.again = 0.0, False
-            self._let_go()
 
     def give_way(self) -> None:
-        """Where a page is drawn by this thread, let parts go first, and after `elsewhere` the page that is drawn now."""
-        if getattr(self._mine, "again", False):
+        """Let others go first where the order wants it: a page lets parts, a part that takes long lets other parts.
+
+        After `elsewhere` the run takes its turn again.
+        """
+        if self._mine.again:
             self._take()
-        patience: float = getattr(self._mine, "patience", 0.0)
+        began = self._parts.get(threading.get_ident())
+        if began is not None:
+            if time.monotonic() - began > self.young:
+                self._let_go()
+            return
+        patience = self._mine.patience
         if not self._parts or patience <= 0:
             return
         began = time.monotonic()
@@ -67,30 +72,50 @@ class Turns:
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """What this thread waits for is done by others: the next page may begin.
+        """What this thread waits for is done by others: the next run may begin.
 
         This one takes its turn again when it has something to draw. Before that it may hold the lock of a cache at which the
-        next page waits.
+        next run waits.
         """
         had = self._let_go()
         try:
             yield
         finally:
-            self._mine.again = had or getattr(self._mine, "again", False)
+            self._mine.again = had or self._mine.again
+
+    @contextmanager
+    def _run(self, one: threading.Semaphore, patience: float) -> Iterator[None]:
+        """A run that takes its turn among those of its kind, and has so much patience with others."""
+        self._mine.one, self._mine.patience = one, patience
+        self._take()
+        try:
+            yield
+        finally:
+            self._mine.patience, self._mine.again = 0.0, False
+            self._let_go()
 
     def _take(self) -> None:
-        self._mine.turn, self._mine.again = self._page.acquire(timeout=self.patience), False
+        assert self._mine.one is not None
+        self._mine.turn, self._mine.again = self._mine.one.acquire(timeout=self.patience), False
 
     def _youngest(self) -> float:
         """Seconds for which some part still goes first."""
         return max(self._parts.values(), default=-self.young) + self.young - time.monotonic()
 
     def _let_go(self) -> bool:
-        had: bool = getattr(self._mine, "turn", False)
-        if had:
+        had = self._mine.turn
+        if had and self._mine.one is not None:
             self._mine.turn = False
-            self._page.release()
+            self._mine.one.release()
         return had
+
+
+class _Mine(threading.local):
+    """What a thread that draws has: whose turn it takes, whether it has it or takes it again, its patience with parts."""
+
+    one: threading.Semaphore | None = None
+    turn = again = False
+    patience = 0.0
 
 
 turns = Turns()

@@ -1,6 +1,7 @@
-"""Pages are drawn one after another and give way to parts; nobody waits for ever."""
+"""Pages are drawn one after another and give way to parts, these too come one after another; nobody waits for ever."""
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -30,7 +31,7 @@ def test_a_page_waits_for_the_page_before_it_and_gives_way_to_a_part() -> None:
     def part() -> None:
         with turns.part():
             part_has_begun.set()
-            turns.give_way()  # to nobody: another part runs beside it
+            turns.give_way()  # to nobody: it is young, and no other part waits
             part_may_end.wait(LONG)
             said.append("part ends")
 
@@ -62,11 +63,54 @@ def test_whoever_has_waited_long_enough_goes_on_beside_the_others() -> None:
     with turns.page():
         turns.give_way()
         turns.give_way()
+    with turns.part():
+        turns.give_way()
     over.set()
     for thread in threads:
         thread.join(LONG)
     with turns.page():
         turns.give_way()
+
+
+def test_parts_come_one_after_another() -> None:
+    turns, said, may_end = Turns(young=LONG, patience=LONG), list[str](), threading.Event()
+    first_has_begun = threading.Event()
+
+    def first() -> None:
+        with turns.part():
+            first_has_begun.set()
+            may_end.wait(LONG)
+            turns.give_way()
+            said.append("first part ends")
+
+    def second() -> None:
+        with turns.part():
+            said.append("second part begins")
+
+    threads = [started(first)]
+    first_has_begun.wait(LONG)
+    threads.append(started(second))
+    threads[1].join(0.05)
+    assert said == []
+    may_end.set()
+    for thread in threads:
+        thread.join(LONG)
+    assert said == ["first part ends", "second part begins"]
+
+
+def test_a_part_that_takes_long_lets_others_begin() -> None:
+    turns = Turns(young=0.01, patience=LONG)
+    with turns.part():
+        begun = threading.Event()
+
+        def other() -> None:
+            with turns.part():
+                begun.set()
+
+        started(other)
+        time.sleep(0.02)
+        turns.give_way()
+        assert begun.wait(LONG)
 
 
 def test_a_part_that_takes_long_no_longer_goes_first() -> None:

@@ -152,11 +152,26 @@ def _theme_once(populate: Callable[[CustomThemeConfig, str], None]) -> Callable[
     return populated
 
 
+def _read_without_lock(get_option: Callable[[str], Any]) -> Callable[[str], Any]:
+    """An option read without the lock of the configuration, which every message of every run asks for.
+
+    Whoever holds it and loses Python's lock makes all others wait for both. A configuration that is read again is another
+    dictionary, so that one that is there is whole.
+    """
+
+    def read(key: str) -> Any:
+        option = (config._config_options or {}).get(key)
+        return get_option(key) if option is None else option.value
+
+    return read
+
+
 def quicken() -> None:
     """Put all of it into Streamlit, for this process."""
     SafeSessionState.filtered_state = property(_Looked)  # type: ignore[assignment,method-assign]
     DeltaGenerator.__deepcopy__ = _copied  # type: ignore[method-assign,assignment]
     AppSession._on_scriptrunner_event = _happened  # type: ignore[method-assign]
     Runtime._enqueued_some_message = _something_to_send  # type: ignore[method-assign]
+    config.get_option = _read_without_lock(config.get_option)
     type_util.get_func_parameters = lru_cache(maxsize=1024)(type_util.get_func_parameters)
     app_session._populate_theme_msg = _theme_once(app_session._populate_theme_msg)

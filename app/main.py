@@ -10,24 +10,18 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import anatomy, own_coming, sidebar, told
+from app.views import anatomy, own_coming, pages, sidebar, told
 
 selection = session.begin_run()
 st.set_page_config(page_title=text("app.name"), page_icon=str(Path(root) / "assets" / "icon.png"), layout="wide")
 st.html(Path(__file__).parent / "views" / "style.css")
 
-translate = st.Page("views/translate.py", title=text("translate.title"), url_path="translate", default=True)
-studio = st.Page("views/studio.py", title=text("studio.title"), url_path="studio")  # works on files, not on the sentence
-own = st.Page("views/own.py", title=text("own.title"), url_path="own")  # shows models, and what comes from files
-findings = st.Page("views/findings.py", title=text("findings.title"), url_path="findings")  # has sentences of its own
-pages = {
-    "": [translate, findings],
-    "nav.inside": [st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name) for name in anatomy.ORDER[2:-2]],
-    "nav.work": [own, studio],
-}
-page = st.navigation([member for group in pages.values() for member in group], position="hidden")
+translate, findings, *inside = (pages.page(name) for name in anatomy.ORDER[:-2])
+own, studio = pages.page("own"), pages.page("studio")  # show models and files, not the sentence; the stories have their own
+groups = {"": [translate, findings], "nav.inside": inside, "nav.work": [own, studio]}
+page = st.navigation([member for group in groups.values() for member in group], position="hidden")
 if not session.presenting():
-    sidebar.show(selection, pages, editable=page is not translate, sentence=page not in (own, studio, findings))
+    sidebar.show(selection, groups, editable=page is not translate, sentence=page not in (own, studio, findings))
 told.long_link()
 if too_often := session.waiting():
     told.wait(too_often)

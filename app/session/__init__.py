@@ -34,9 +34,9 @@ from app.session.matrices import (
     refused_matrices,
 )
 from app.session.origin import version, weights_digest
+from app.session.outbox import send_together
 from app.session.places import ATTENTIONS, Place, attentions, checked_place, go, last_place, layers_of, look_at, move, place
 from app.session.presenting import LAST, leave_presenting, present, presented, presenting, slide
-from app.session.outbox import send_together
 from app.session.quicker import quicken
 from app.session.rates import allowed, in_fragment, put_off, waiting
 from app.session.remark import Remark

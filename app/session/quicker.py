@@ -106,7 +106,7 @@ def quicken() -> None:
     SafeSessionState.filtered_state = property(_Looked)  # type: ignore[assignment,method-assign]
     DeltaGenerator.__deepcopy__ = _copied  # type: ignore[method-assign,assignment]
     Cursor.__deepcopy__ = _place_copied  # type: ignore[attr-defined]
-    string_util.textwrap = SimpleNamespace(dedent=_dedented)  # type: ignore[assignment]
-    config.get_option = _read_without_lock(config.get_option)
+    string_util.textwrap = SimpleNamespace(dedent=_dedented)  # type: ignore[assignment,attr-defined]
+    config.get_option = _read_without_lock(config.get_option)  # type: ignore[assignment]
     type_util.get_func_parameters = lru_cache(maxsize=1024)(type_util.get_func_parameters)
     app_session._populate_theme_msg = _theme_once(app_session._populate_theme_msg)

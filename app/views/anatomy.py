@@ -18,7 +18,7 @@ import streamlit as st
 
 from app import session
 from app.text import numbered, text
-from app.views import examples, html, needs, parts, presenter, share, take_away
+from app.views import examples, html, needs, pages, parts, presenter, share, take_away
 from app.views.needs import Need
 from app.views.presenter import Slide
 from model.trace import Trace
@@ -172,7 +172,7 @@ def show(page: Anatomy, again: Callable[[], Anatomy] | None = None) -> None:
     _terms(page.name)
     after = ORDER[(ORDER.index(page.name) + 1) % len(ORDER)]
     st.page_link(
-        f"views/{after}.py",
+        pages.page(after),
         label=text("page.next", page=text(f"{after}.title")),
         icon=":material/arrow_forward:",
         query_params=session.current().parameters(),

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html, little_table
+from app.views import html, little_table, pages
 from app.views.anatomy import Anatomy, Section, show
 from model.analysis import findings
 from model.analysis.findings import Value
@@ -33,12 +33,14 @@ def tell(finding: session.Finding) -> None:
         html.prose("findings.untold", kind="quiet", name=html.Ours(finding.model))
         return
     values = {name: shown(value) for name, value in told.values.items()}
-    st.html(f'<p class="atlas-prose">{html.sentence(f"findings.{finding.name}.story", **values)}</p>')
     names = {row: text(f"findings.{finding.name}.row_{row}") for row in told.picture.rows if told.picture.named}
-    st.html(little_table.table(told.picture, text(f"findings.{finding.name}.picture"), names))
-    st.html(f'<p class="atlas-prose quiet">{html.sentence(f"findings.{finding.name}.look", **values)}</p>')
+    st.html(
+        f'<p class="atlas-prose">{html.sentence(f"findings.{finding.name}.story", **values)}</p>'
+        f"{little_table.table(told.picture, text(f'findings.{finding.name}.picture'), names)}"
+        f'<p class="atlas-prose quiet">{html.sentence(f"findings.{finding.name}.look", **values)}</p>'
+    )
     st.page_link(
-        f"views/{finding.page}.py",
+        pages.page(finding.page),
         label=text("findings.open", page=text(f"{finding.page}.title"), model=finding.model),
         icon=":material/visibility:",
         query_params={**finding.parameters(session.current().language), **session.presented()},

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import html
+from app.views import html, pages
 from model.adapters.hugging_face.attention import Recorder
 from model.analysis.agreement import prediction_difference
 from model.analysis.norms import added
@@ -58,7 +58,7 @@ def instead_of_page(atlas: Opened, need: Need, what: str = "missing.page") -> No
         for page in SHOWING:
             if page != "decoding" or not isinstance(atlas, Reader):
                 query = {**session.current().parameters(), **session.presented()}
-                st.page_link(f"views/{page}.py", label=text(f"{page}.title"), query_params=query)
+                st.page_link(pages.page(page), label=text(f"{page}.title"), query_params=query)
 
 
 def instead_of_part(atlas: Opened, need: Need) -> None:

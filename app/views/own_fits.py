@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import session
 from app.text import text
-from app.views import anatomy, html
+from app.views import anatomy, html, pages
 
 KINDS = ("encoder-decoder", "decoder-only", "encoder-only")
 NOWHERE: Mapping[str, str] = {
@@ -44,7 +44,7 @@ def links(entry: session.Listed) -> None:
     query = {**session.current().parameters(), "model": entry.name, **session.presented()}
     query.pop("target", None)  # it was written for another model
     for page in pages_for(entry.kind):
-        st.page_link(f"views/{page}.py", label=text(f"{page}.title"), query_params=query)
+        st.page_link(pages.page(page), label=text(f"{page}.title"), query_params=query)
 
 
 def table() -> None:

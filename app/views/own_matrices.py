@@ -8,7 +8,7 @@ from app import session
 from app.charts.archive import npz
 from app.components.attention_map import attention_map, pack, pack_detail
 from app.text import text
-from app.views import html, linked, own_formats, own_told, studio_input, take_away, told
+from app.views import html, linked, own_formats, own_told, pages, studio_input, take_away, told
 from model.adapters.matrices import LONGEST
 from model.page.attention import LARGEST
 from model.page.labels import labels
@@ -200,7 +200,7 @@ def _exports(found: session.BroughtMatrices, trace: Trace) -> None:
     take_away.bar("own", content, html.plain("own_matrices.export_note"))
     if CROSS in attentions_of(trace):
         st.page_link(
-            "views/studio.py",
+            pages.page("studio"),
             label=text("own_matrices.studio"),
             icon=":material/compare_arrows:",
             query_params=session.current().parameters(),

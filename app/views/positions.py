@@ -7,7 +7,7 @@ from app.charts import positions as equations
 from app.charts.archive import packed
 from app.charts.formulas import aligned
 from app.text import text
-from app.views import anatomy, html, picture, positions_effect, positions_shift, positions_table, toy_variants
+from app.views import anatomy, html, pages, picture, positions_effect, positions_shift, positions_table, toy_variants
 from app.views.anatomy import Anatomy, Export, Formula, Section, Shape, open_page, tell
 from app.views.positions_products import show as show_products
 from app.views.positions_shift import Shift
@@ -82,7 +82,7 @@ def to_rotary(selection: session.Selection) -> None:
     """A link to the page of rotary positions."""
     if "rotary" in anatomy.ORDER:
         st.page_link(
-            "views/rotary.py",
+            pages.page("rotary"),
             label=text("rotary.title"),
             icon=":material/arrow_forward:",
             query_params={**selection.parameters(), **session.presented()},

@@ -7,7 +7,7 @@ from app.components.bars import Series, bars
 from app.components.bars import pack as pack_bars
 from app.components.matrices import Axis, Matrix, Scene, matrices, pack
 from app.text import section, text
-from app.views import html, later, linked, picture
+from app.views import html, later, linked, pages, picture
 from app.views.positions_products import tokens
 from model.analysis import order, position_parts
 from model.trace import Trace
@@ -93,7 +93,7 @@ def what_if(selection: session.Selection, trace: Trace) -> None:
         return
     html.prose("positions.factor")
     st.page_link(
-        "views/tokens.py",
+        pages.page("tokens"),
         label=text("tokens.title"),
         icon=":material/arrow_forward:",
         query_params={**selection.parameters(), **session.presented(), "without": "factor"},

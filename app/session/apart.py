@@ -4,6 +4,7 @@ Two for the whole server, each started when something is asked of it and ended w
 page computes for itself.
 """
 
+import itertools
 import logging
 import os
 import queue
@@ -13,13 +14,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from typing import NamedTuple
 
 import streamlit as st
 
 from app.session.loading import ROOT, folder_of
 from app.session.turns import turns
 from model import checkpoint, plain
-from model.apart import FUNCTIONS, Answer, Pace, Request
+from model.apart import FIRST, FUNCTIONS, Answer, Pace, Request
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +30,15 @@ LONGEST = 60.0  # seconds that one answer may take
 MOST = 256  # answers that are kept
 HELLO = ""  # is answered when the process has begun
 WAITING = 32  # questions that may wait: beyond them pages compute for themselves
+
+
+class _Question(NamedTuple):
+    """One that waits; the number keeps those of one rank in their order, and is no other's."""
+
+    later: bool  # than those that go first
+    number: int
+    written: str
+    future: "Future[Answer]"
 
 
 class Apart:
@@ -40,7 +51,8 @@ class Apart:
         self.command, self.patient, self.ready = tuple(command), patient, False
         self.lock = threading.Lock()
         self.kept: OrderedDict[str, Future[Answer]] = OrderedDict()
-        self.questions: queue.Queue[tuple[str, Future[Answer]]] = queue.Queue()
+        self.questions: queue.PriorityQueue[_Question] = queue.PriorityQueue()
+        self.numbers = itertools.count()
         self.thread: threading.Thread | None = None
         self.process: subprocess.Popen[str] | None = None
 
@@ -58,14 +70,14 @@ class Apart:
                 self.kept[question] = future
                 while len(self.kept) > MOST:
                     self.kept.popitem(last=False)
-                self._put(question, future)
+                self._put(_Question(request.function != FIRST, next(self.numbers), question, future))
                 return future
             if self.thread is None:
-                self._put(HELLO, future)
+                self._put(_Question(False, next(self.numbers), HELLO, future))
             return None
 
-    def _put(self, question: str, future: "Future[Answer]") -> None:
-        self.questions.put((question, future))
+    def _put(self, question: "_Question") -> None:
+        self.questions.put(question)
         if self.thread is None:
             self.thread = threading.Thread(target=self._work, daemon=True, name="apart")
             self.thread.start()
@@ -73,7 +85,7 @@ class Apart:
     def _work(self) -> None:
         while True:
             try:
-                question, future = self.questions.get(timeout=IDLE)
+                _, _, question, future = self.questions.get(timeout=IDLE)
             except queue.Empty:
                 with self.lock:
                     if self.questions.empty():

@@ -35,7 +35,7 @@ FUNCTIONS: Mapping[str, Pace] = {
     "model.analysis.feed_forward.corpora": "long",
     "model.analysis.lengths.loss_by_length": "long",
     "model.analysis.lens.from_encoder_layers": "long",
-    "model.analysis.order.compare": "quick",
+    "model.analysis.order.compare": "long",
     "model.analysis.painted.damage": "quick",
     "model.analysis.painted.damaged_text": "quick",
     "model.analysis.painted.written": "quick",
@@ -51,6 +51,8 @@ FUNCTIONS: Mapping[str, Pace] = {
     "model.apart.written": "quick",
 }
 """What may be asked for, and which of two processes computes it: what takes some twentieth of a second, and what takes longer."""
+
+FIRST = "model.apart.written"  # goes before all others: without the translation a page has nothing to show
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from app.text import text
 from app.views import anatomy, own_coming, pages, sidebar, told
 
 selection = session.begin_run()
-st.set_page_config(page_title=text("app.name"), page_icon=str(Path(root) / "assets" / "icon.png"), layout="wide")
+st.set_page_config(page_title=text("app.name"), layout="wide")
 st.html(Path(__file__).parent / "views" / "style.css")
 
 translate, findings, *inside = (pages.page(name) for name in anatomy.ORDER[:-2])

@@ -24,13 +24,14 @@ if (root := str(Path(__file__).resolve().parents[1])) not in sys.path:  # stream
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import FileResponse, RedirectResponse
 from starlette.routing import Route
 from streamlit import config, runtime
 from streamlit.runtime import memory_media_file_storage
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from app import pictures
+from app.ahead import Ahead
 from app.delivery import Compressed
 from app.guard import Guard
 from app.headers import SecurityHeaders, broken
@@ -148,10 +149,18 @@ def first_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"./?{request.url.query}")
 
 
+def icon(request: Request) -> FileResponse:
+    """The icon of a tab, in the place of Streamlit's; given to each page, it would be read anew in every run."""
+    return FileResponse(ICON)
+
+
+ICON = Path(__file__).resolve().parents[1] / "assets" / "icon.png"
+
 keep_limits()
 hide_addresses_of_files()
 pictures.serve()
-base = str(config.get_option("server.baseUrlPath") or "")
+base = str(config.get_option("server.baseUrlPath") or "").strip("/")
+root_path = base and f"/{base}"
 guard = Middleware(
     Guard,
     profile=profile(),
@@ -162,13 +171,14 @@ guard = Middleware(
 app = st.App(
     Path(__file__).with_name("main.py"),
     lifespan=lifespan,
-    routes=[Route(f"{base and '/' + base.strip('/')}/translate", first_page)],
+    routes=[Route(f"{root_path}/translate", first_page), Route(f"{root_path}/favicon.png", icon)],
     middleware=[
         Middleware(SecurityHeaders),
         guard,
         Middleware(Waiting, opening=opening),
         Middleware(pictures.Pictures, base=base),
         Middleware(Compressed),
+        Middleware(Ahead),
     ],
     exception_handlers={Exception: broken},
     on_script_error=told,

@@ -14,7 +14,6 @@ from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.runtime.session_manager import SessionClientDisconnectedError
 
-from app import session
 from app.session import outbox
 
 
@@ -93,7 +92,7 @@ def visit(browser: Browser, monkeypatch: pytest.MonkeyPatch, *events: tuple[Scri
         for kind, word in events:
             visited._on_scriptrunner_event(None, kind, forward_msg=ForwardMsg(hash=word))
         await asyncio.wait_for(visited.over.wait(), 30)
-        while not (browser.gone or visited._browser_queue.is_empty() and not visited.__dict__["_atlas_outbox"].messages):
+        while not (browser.gone or (visited._browser_queue.is_empty() and not visited.__dict__["_atlas_outbox"].messages)):
             await asyncio.sleep(0.001)
         return visited
 

@@ -7,6 +7,7 @@ import pytest
 from streamlit import string_util
 from streamlit.cursor import RunningCursor
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.emojis import ALL_EMOJIS
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
@@ -58,6 +59,13 @@ def test_a_place_on_the_page_is_copied_with_what_comes_and_goes_there() -> None:
 def test_text_loses_its_margin(written: str) -> None:
     assert string_util.clean_text(written) == textwrap.dedent(written).strip()
     assert string_util.to_help_str(written) == textwrap.dedent(written)
+
+
+def test_what_begins_with_a_letter_begins_with_no_picture() -> None:
+    found = {picture for picture in ALL_EMOJIS if string_util.extract_leading_emoji(f"{picture} é") != (picture, "é")}
+    assert not {picture for picture in found if picture[0].isalpha()}
+    assert string_util.extract_leading_emoji("Français") == ("", "Français")
+    assert string_util.extract_leading_emoji("中文") == ("", "中文")
 
 
 def test_the_theme_is_told_to_every_run() -> None:

@@ -57,7 +57,7 @@ def test_the_first_page_is_found_by_its_name_too() -> None:
     scope = {"type": "http", "method": "GET", "path": "/translate", "query_string": b"model=en-fr&text=%0d%0aX:1", "headers": []}
     answer = server.first_page(Request(scope))
     assert answer.headers["location"] == "./?model=en-fr&text=%0d%0aX:1"
-    assert [route.path for route in server.app._user_routes] == ["/translate"]
+    assert [route.path for route in server.app._user_routes] == ["/translate", "/favicon.png"]
 
 
 def test_warm_up_without_any_model_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ class Outbox:
 
     def something_new(self) -> None:
         """The session has a message to send, from whichever thread; those of events are sent with them."""
-        if not self.taking:
+        if not (self.taking and self._on_loop()):
             self._soon(self.take)
 
     def take(self) -> None:
@@ -79,22 +79,22 @@ class Outbox:
             return True  # to a connection that is lost nothing is sent; the queue is kept for one that comes back
         server, about = found
         self.messages.extend(self.session.flush_browser_queue())
-        for _ in range(min(TOGETHER, len(self.messages))):
-            try:
+        try:
+            for _ in range(min(TOGETHER, len(self.messages))):
                 server._send_message(about, self.messages.popleft())
-            except SessionClientDisconnectedError:
-                self.messages.clear()
-                server.disconnect_session(self.session.id, client=about.client)
+        except SessionClientDisconnectedError:
+            self.messages.clear()
+            server.disconnect_session(self.session.id, client=about.client)
         if not self.messages:
             self.session.on_flushed_messages_sent()
         return not self.messages
 
     def _soon(self, work: Callable[[], object]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
-            if asyncio._get_running_loop() is self.loop:
-                self.loop.call_soon(work)
-            else:
-                self.loop.call_soon_threadsafe(work)
+            (self.loop.call_soon if self._on_loop() else self.loop.call_soon_threadsafe)(work)
+
+    def _on_loop(self) -> bool:
+        return asyncio._get_running_loop() is self.loop
 
 
 def _connected(session: AppSession) -> tuple[Runtime, ActiveSessionInfo] | None:

@@ -88,6 +88,7 @@ def visit(browser: Browser, monkeypatch: pytest.MonkeyPatch, *events: tuple[Scri
     monkeypatch.setattr(outbox, "_connected", lambda _: None if browser.gone else found)
 
     async def happen() -> OnlyALoop:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failed.append(context))
         visited = OnlyALoop()
         for kind, word in events:
             visited._on_scriptrunner_event(None, kind, forward_msg=ForwardMsg(hash=word))
@@ -96,7 +97,10 @@ def visit(browser: Browser, monkeypatch: pytest.MonkeyPatch, *events: tuple[Scri
             await asyncio.sleep(0.001)
         return visited
 
-    return asyncio.run(happen())
+    failed: list[dict[str, Any]] = []
+    visited = asyncio.run(happen())
+    assert not failed
+    return visited
 
 
 DRAWN, BEGUN, OVER = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.SHUTDOWN

@@ -44,9 +44,10 @@ LADDER = (
 APP = {
     "main": {"session", "text", "views"},
     # the views: errors
-    "server": {"session", "delivery", "guard", "headers", "listening", "opening", "pictures", "server_profile", "views"},
+    "server": {"session", "ahead", "delivery", "guard", "headers", "listening", "opening", "pictures", "server_profile", "views"},
     "guard": {"bucket", "server_profile", "text"},
     "headers": set(),
+    "ahead": set(),
     "delivery": set(),
     "listening": set(),
     "pictures": {"model.page"},
@@ -62,7 +63,7 @@ APP = {
 
 # Libraries that only some parts may know.
 LIBRARIES = {
-    "streamlit": {"main", "server", "delivery", "guard", "headers", "session", "views", "components"},
+    "streamlit": {"main", "server", "ahead", "delivery", "guard", "headers", "session", "views", "components"},
     "plotly": {"charts"},
     "altair": {"charts"},
 }

@@ -65,7 +65,7 @@ class Guard:
             return PlainTextResponse("Forbidden", 403)
         if path.startswith("/_stcore/agent") or (path == "/_stcore/metrics" and not _is_local(scope)):
             return PlainTextResponse("Not Found", 404)
-        if self.connected >= self.profile.sessions and scope["method"] == "GET" and _is_page(path):
+        if self.connected >= self.profile.sessions and scope["method"] == "GET" and is_page(path):
             return page_of("rates.full", 503, limit=f"{self.profile.sessions:,}")
         return None
 
@@ -176,7 +176,7 @@ def page_of(key: str, status: int, **values: object) -> Response:
     return HTMLResponse(page, status, {"Retry-After": "60"} if status == 503 else None)
 
 
-def _is_page(path: str) -> bool:
+def is_page(path: str) -> bool:
     """Whether a path is one of a page, not of a file or of something that a page asks for."""
     return "." not in path and not path.startswith(("/_stcore", "/static", "/media", "/component"))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+ENOUGH = 1 << 18  # bytes that are written although the loop has not turned, so that a connection that takes no more is noticed
 OPEN = Path("/dev/fd")  # what this process has open, on Linux and macOS
 
 
@@ -64,12 +65,11 @@ class Together:
         self._transport.close()
 
 
-ENOUGH = 1 << 18  # bytes after which it is written in between, so that a connection that takes no more is noticed
-_connected = WebSocketsSansIOProtocol.connection_made
+_connection_was_made = WebSocketsSansIOProtocol.connection_made
 
 
 def _connection_made(self: WebSocketsSansIOProtocol, transport: asyncio.Transport) -> None:
-    _connected(self, transport)
+    _connection_was_made(self, transport)
     self.transport = Together(transport)  # type: ignore[assignment]
 
 

@@ -35,7 +35,7 @@ WAITING = 32  # questions that may wait: beyond them pages compute for themselve
 class _Question(NamedTuple):
     """One that waits; the number keeps those of one rank in their order, and is no other's."""
 
-    later: bool  # than those that go first
+    later: bool  # after all that are `FIRST`
     number: int
     written: str
     future: "Future[Answer]"

@@ -8,6 +8,7 @@ Python's lock and waits for it while somebody computes. Here a run's messages ar
 import asyncio
 import contextlib
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +19,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
-from streamlit.runtime.session_manager import ActiveSessionInfo, SessionClientDisconnectedError
+from streamlit.runtime.session_manager import ActiveSessionInfo, SessionClient, SessionClientDisconnectedError
 
 HOLD = 0.01  # seconds for which messages of a run that goes on are held back
 MORE_FOLLOWS = (ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG)
@@ -28,14 +29,16 @@ TOGETHER = 100  # messages that are sent before the loop turns: a connection has
 class Outbox:
     """The events of the runs of one session in their order, and the messages that come of them.
 
-    A run begins when what the one before it drew has been sent: else Streamlit tells the browser of that one that it was cut
-    short, and what it took away from the page stays there.
+    When a run begins, what the one before it drew is no longer in the queue of the session: else Streamlit tells the browser of
+    that one that it was cut short, and what it took away from the page stays there.
     """
 
     def __init__(self, session: AppSession) -> None:
-        self.session, self.loop, self.lock = session, session._event_loop, threading.Lock()
+        self.session = weakref.ref(session)  # which goes, with what its visitor brought, when Streamlit lets go of it
+        self.loop, self.lock = session._event_loop, threading.Lock()
         self.events: deque[tuple[ScriptRunnerEvent, Callable[[], None]]] = deque()
         self.messages: deque[ForwardMsg] = deque()  # that left the queue of the session and are not sent yet
+        self.client: SessionClient | None = None  # to whom the last ones were sent
         self.taking = False
 
     def put(self, kind: ScriptRunnerEvent, event: Callable[[], None]) -> None:
@@ -54,40 +57,61 @@ class Outbox:
             self._soon(self.take)
 
     def take(self) -> None:
-        """On the loop: let all that wait happen, and send what comes of it."""
+        """On the loop: let all that wait happen, and send what comes of it; of very much the rest when the loop has turned."""
+        session = self.session()
+        if session is None:
+            return
         self.taking = True
         try:
             while self.events:
-                kind, event = self.events[0]
-                if kind is ScriptRunnerEvent.SCRIPT_STARTED and not self._sent():
-                    break
-                self.events.popleft()
-                try:
-                    event()
-                except Exception as error:
-                    self.loop.call_exception_handler({"message": "event failed", "exception": error})
-            if not self._sent():
-                self.loop.call_soon(self.take)
+                kind, event = self.events.popleft()
+                if kind is ScriptRunnerEvent.SCRIPT_STARTED:
+                    self._collect(session)
+                self._tried(event)
+            if found := self._collect(session):
+                self._send(session, *found)
         finally:
             self.taking = False
 
-    def _sent(self) -> bool:
-        """Send what the session has for somebody who is there; false: some of it, more when the loop has turned."""
-        found = _connected(self.session)
-        if found is None:
+    def _collect(self, session: AppSession) -> tuple[Runtime, ActiveSessionInfo] | None:
+        """Take what the session has for somebody who is there; for nobody it stays in its queue.
+
+        To whoever comes back nothing is sent of a run in which they went: its beginning is lost.
+        """
+        found = connected(session)
+        client = found[1].client if found else None
+        if client is not self.client:
             self.messages.clear()
-            return True  # to a connection that is lost nothing is sent; the queue is kept for one that comes back
-        server, about = found
-        self.messages.extend(self.session.flush_browser_queue())
-        try:
-            for _ in range(min(TOGETHER, len(self.messages))):
+            if self.client is not None and client is not None:
+                session._clear_queue()
+            self.client = client or self.client
+        if found:
+            self.messages.extend(session.flush_browser_queue())
+        return found
+
+    def _send(self, session: AppSession, server: Runtime, about: ActiveSessionInfo) -> None:
+        for _ in range(min(TOGETHER, len(self.messages))):
+            try:
                 server._send_message(about, self.messages.popleft())
-        except SessionClientDisconnectedError:
-            self.messages.clear()
-            server.disconnect_session(self.session.id, client=about.client)
-        if not self.messages:
-            self.session.on_flushed_messages_sent()
-        return not self.messages
+            except SessionClientDisconnectedError:
+                self.messages.clear()
+                server.disconnect_session(session.id, client=about.client)
+                return
+            except Exception as error:
+                self._failed("message not sent", error)
+        if self.messages:
+            self._soon(self.take)
+        else:
+            session.on_flushed_messages_sent()
+
+    def _tried(self, event: Callable[[], None]) -> None:
+        try:
+            event()
+        except Exception as error:
+            self._failed("event failed", error)
+
+    def _failed(self, what: str, error: Exception) -> None:
+        self.loop.call_exception_handler({"message": what, "exception": error})
 
     def _soon(self, work: Callable[[], object]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
@@ -97,7 +121,7 @@ class Outbox:
         return asyncio._get_running_loop() is self.loop
 
 
-def _connected(session: AppSession) -> tuple[Runtime, ActiveSessionInfo] | None:
+def connected(session: AppSession) -> tuple[Runtime, ActiveSessionInfo] | None:
     """What sends, and to whom; None where nobody is there."""
     server = runtime.get_instance() if runtime.exists() else None
     about = server and server._session_mgr.get_active_session_info(session.id)

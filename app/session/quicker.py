@@ -84,10 +84,12 @@ LETTER = "\N{INFORMATION SOURCE}"  # the one letter that is also a picture
 
 
 def _theme_once(populate: Callable[[CustomThemeConfig, str], None]) -> Callable[..., None]:
-    """A theme read from the configuration once; a configuration that is read again is another object."""
+    """A theme read from the configuration once; a configuration that is read again is another object, kept with its themes."""
     made: dict[tuple[int, str], CustomThemeConfig] = {}
+    read: dict[int, object] = {}
 
     def populated(message: CustomThemeConfig, section: str = "theme") -> None:
+        read[id(config._config_options)] = config._config_options
         key = (id(config._config_options), section)
         if key not in made:
             theme = CustomThemeConfig()
@@ -102,8 +104,8 @@ def _theme_once(populate: Callable[[CustomThemeConfig, str], None]) -> Callable[
 def _read_without_lock(get_option: Callable[[str], Any]) -> Callable[[str], Any]:
     """An option read without the lock of the configuration, which every message of every run asks for.
 
-    Whoever holds it and loses Python's lock makes all others wait for both. A configuration that is read again is another
-    dictionary, so that one that is there is whole.
+    Whoever holds it and loses Python's lock makes all others wait for both. The server reads its configuration once; where it is
+    read again (`make dev`, when the file is saved), an option has its default for a moment.
     """
 
     def read(key: str) -> Any:

@@ -32,16 +32,12 @@ class Turns:
     @contextmanager
     def part(self) -> Iterator[None]:
         """A part of a page is drawn: alone among parts, if its turn comes in time."""
-        me = threading.get_ident()
         with self._run(self._one_part, patience=0.0):
-            with self._changed:
-                self._parts[me] = time.monotonic()
+            self._begins()
             try:
                 yield
             finally:
-                with self._changed:
-                    del self._parts[me]
-                    self._changed.notify_all()
+                self._ends()
 
     @contextmanager
     def page(self) -> Iterator[None]:
@@ -56,6 +52,8 @@ class Turns:
         """
         if self._mine.again:
             self._take()
+            if self._mine.one is self._one_part:
+                self._begins()
         began = self._parts.get(threading.get_ident())
         if began is not None:
             if time.monotonic() - began > self.young:
@@ -78,6 +76,7 @@ class Turns:
         next run waits.
         """
         had = self._let_go()
+        self._ends()
         try:
             yield
         finally:
@@ -95,8 +94,17 @@ class Turns:
             self._let_go()
 
     def _take(self) -> None:
-        assert self._mine.one is not None
         self._mine.turn, self._mine.again = self._mine.one.acquire(timeout=self.patience), False
+
+    def _begins(self) -> None:
+        """This thread draws a part, from now on for pages."""
+        with self._changed:
+            self._parts[threading.get_ident()] = time.monotonic()
+
+    def _ends(self) -> None:
+        with self._changed:
+            self._parts.pop(threading.get_ident(), None)
+            self._changed.notify_all()
 
     def _youngest(self) -> float:
         """Seconds for which some part still goes first."""
@@ -104,7 +112,7 @@ class Turns:
 
     def _let_go(self) -> bool:
         had = self._mine.turn
-        if had and self._mine.one is not None:
+        if had:
             self._mine.turn = False
             self._mine.one.release()
         return had
@@ -113,7 +121,7 @@ class Turns:
 class _Mine(threading.local):
     """What a thread that draws has: whose turn it takes, whether it has it or takes it again, its patience with parts."""
 
-    one: threading.Semaphore | None = None
+    one: threading.Semaphore
     turn = again = False
     patience = 0.0
 

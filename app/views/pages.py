@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.text import language, text
 
-FIRST = "translate"
+OPENED_FIRST = "translate"
 
 
 def page(name: str) -> st.Page:
@@ -17,4 +17,4 @@ def page(name: str) -> st.Page:
 
 @lru_cache(maxsize=128)
 def _made(name: str, _language: str) -> st.Page:
-    return st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name, default=name == FIRST)
+    return st.Page(f"views/{name}.py", title=text(f"{name}.title"), url_path=name, default=name == OPENED_FIRST)

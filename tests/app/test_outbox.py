@@ -1,8 +1,10 @@
 """What a run has for the browser arrives: in order, all of it, and before the next run begins."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -28,6 +30,7 @@ class OnlyALoop(AppSession):
         self.over = asyncio.Event()
         self._browser_queue = ForwardMsgQueue()
         self._settle_pending = False
+        self.failed: list[str] = []
 
     def __del__(self) -> None:
         pass
@@ -85,11 +88,11 @@ class Browser(SimpleNamespace):
 def visit(browser: Browser, monkeypatch: pytest.MonkeyPatch, *events: tuple[ScriptRunnerEvent, str]) -> OnlyALoop:
     """Let these happen to a session with this browser."""
     found = cast(tuple[Runtime, Any], (browser, browser))
-    monkeypatch.setattr(outbox, "_connected", lambda _: None if browser.gone else found)
+    monkeypatch.setattr(outbox, "connected", lambda _: None if browser.gone else found)
 
     async def happen() -> OnlyALoop:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: failed.append(context))
         visited = OnlyALoop()
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failed.append(str(context["exception"])))
         for kind, word in events:
             visited._on_scriptrunner_event(None, kind, forward_msg=ForwardMsg(hash=word))
         await asyncio.wait_for(visited.over.wait(), 30)
@@ -97,30 +100,76 @@ def visit(browser: Browser, monkeypatch: pytest.MonkeyPatch, *events: tuple[Scri
             await asyncio.sleep(0.001)
         return visited
 
-    failed: list[dict[str, Any]] = []
+    failed: list[str] = []
     visited = asyncio.run(happen())
-    assert not failed
+    visited.failed = failed
     return visited
 
 
 DRAWN, BEGUN, OVER = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.SHUTDOWN
 
 
-def test_a_run_begins_when_all_that_the_one_before_it_drew_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_a_run_begins_what_the_one_before_it_drew_is_on_its_way_and_stays_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     browser = Browser()
-    sent_before: list[int] = []
+    waiting: list[bool] = []
     happened = OnlyALoop._handle_scriptrunner_event_on_event_loop
 
     def noted(self: OnlyALoop, *event: Any, **about: Any) -> None:
         if event[1] is BEGUN:
-            sent_before.append(len(browser.received))
+            waiting.append(not self._browser_queue.is_empty())
         happened(self, *event, **about)
 
     monkeypatch.setattr(OnlyALoop, "_handle_scriptrunner_event_on_event_loop", noted)
     drawn = [str(number) for number in range(3 * outbox.TOGETHER)]
     visit(browser, monkeypatch, *((DRAWN, word) for word in drawn), (BEGUN, "begun"), (DRAWN, "more"), (OVER, "over"))
     assert browser.received == [*drawn, "begun", "more", "over"]
-    assert sent_before == [len(drawn)]
+    assert waiting == [False]
+
+
+def test_who_comes_back_is_sent_nothing_of_the_run_in_which_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = Browser(), Browser()
+    there: list[Browser] = [first]
+    monkeypatch.setattr(outbox, "connected", lambda _: (there[0], there[0]) if there else None)
+
+    async def happen() -> None:
+        visited = OnlyALoop()
+
+        async def happens(*events: tuple[ScriptRunnerEvent, str]) -> None:
+            for kind, word in events:
+                visited._on_scriptrunner_event(None, kind, forward_msg=ForwardMsg(hash=word))
+            await asyncio.sleep(2 * outbox.HOLD)
+
+        await happens((BEGUN, "begun"), (DRAWN, "seen"))
+        there.clear()
+        await happens((DRAWN, "unseen"), (DRAWN, "unseen too"))
+        there.append(second)
+        await happens((BEGUN, "begun again"), (DRAWN, "seen again"))
+
+    asyncio.run(happen())
+    assert first.received == ["begun", "seen"]
+    assert second.received == ["begun again", "seen again"]
+
+
+def test_a_message_that_cannot_be_sent_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Choosy(Browser):
+        def _send_message(self, about: object, message: ForwardMsg) -> None:
+            if message.hash == "1":
+                raise ValueError("no bytes")
+            super()._send_message(about, message)
+
+    browser = Choosy()
+    assert visit(browser, monkeypatch, *((DRAWN, str(number)) for number in range(3)), (OVER, "over")).failed == ["no bytes"]
+    assert browser.received == ["0", "2", "over"]
+
+
+def test_a_session_that_is_let_go_goes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = Browser()
+    gc.disable()
+    try:
+        let_go = weakref.ref(visit(browser, monkeypatch, (DRAWN, "0"), (OVER, "over")))
+        assert let_go() is None
+    finally:
+        gc.enable()
 
 
 def test_a_browser_that_goes_in_between_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,11 +178,12 @@ def test_a_browser_that_goes_in_between_is_let_go(monkeypatch: pytest.MonkeyPatc
     assert browser.received == ["0", "1"]
     assert browser.gone
     assert visited.arrived == ["0", "1", "2", "3", "4", "begun", "over"]
+    assert not visited.failed
 
 
 def test_what_a_session_says_by_itself_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     browser = Browser()
-    monkeypatch.setattr(outbox, "_connected", lambda _: (browser, browser))
+    monkeypatch.setattr(outbox, "connected", lambda _: (browser, browser))
 
     async def happen() -> None:
         visited = OnlyALoop()
@@ -150,4 +200,4 @@ def test_what_a_session_says_by_itself_is_sent(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nobody_is_there_where_no_server_runs() -> None:
-    assert outbox._connected(cast(AppSession, SimpleNamespace(id="only"))) is None
+    assert outbox.connected(cast(AppSession, SimpleNamespace(id="only"))) is None

@@ -166,3 +166,14 @@ def test_another_page_begins_while_one_waits_for_another_process() -> None:
         other = started(page)
         other.join(LONG)
         assert not other.is_alive()
+
+
+def test_a_part_that_was_elsewhere_for_long_goes_first_again() -> None:
+    turns = Turns(young=0.01, patience=LONG)
+    with turns.part():
+        with turns.elsewhere():
+            time.sleep(0.02)
+            assert not turns._parts  # pages need not wait for it
+        turns.give_way()
+        assert turns._mine.turn
+        assert turns._parts

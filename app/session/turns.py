@@ -8,6 +8,7 @@ long as is said here goes on with the others beside.
 
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,7 +25,7 @@ class Turns:
 
     def __init__(self, young: float = YOUNG, patience: float = PATIENCE) -> None:
         self.young, self.patience = young, patience
-        self._one_page, self._one_part = threading.Semaphore(), threading.Semaphore()
+        self._one_page, self._one_part = One(), One()
         self._parts: dict[int, float] = {}  # when each thread that draws a part began
         self._changed = threading.Condition()
         self._mine = _Mine()
@@ -51,7 +52,7 @@ class Turns:
         After `elsewhere` the run takes its turn again.
         """
         if self._mine.again:
-            self._take()
+            self._take(first=True)
             if self._mine.one is self._one_part:
                 self._begins()
         began = self._parts.get(threading.get_ident())
@@ -83,7 +84,7 @@ class Turns:
             self._mine.again = had or self._mine.again
 
     @contextmanager
-    def _run(self, one: threading.Semaphore, patience: float) -> Iterator[None]:
+    def _run(self, one: "One", patience: float) -> Iterator[None]:
         """A run that takes its turn among those of its kind, and has so much patience with others."""
         self._mine.one, self._mine.patience = one, patience
         self._take()
@@ -93,8 +94,8 @@ class Turns:
             self._mine.patience, self._mine.again = 0.0, False
             self._let_go()
 
-    def _take(self) -> None:
-        self._mine.turn, self._mine.again = self._mine.one.acquire(timeout=self.patience), False
+    def _take(self, *, first: bool = False) -> None:
+        self._mine.turn, self._mine.again = self._mine.one.acquire(self.patience, first=first), False
 
     def _begins(self) -> None:
         """This thread draws a part, from now on for pages."""
@@ -118,10 +119,42 @@ class Turns:
         return had
 
 
+class One:
+    """A turn that one thread has at a time, handed on in the order in which it was asked for."""
+
+    def __init__(self) -> None:
+        self._lock, self._held = threading.Lock(), False
+        self._waiting: deque[threading.Event] = deque()
+
+    def acquire(self, timeout: float, *, first: bool = False) -> bool:
+        """Wait for it so many seconds, `first` before all who wait already; false where it did not come in time."""
+        mine = threading.Event()
+        with self._lock:
+            if not self._held:
+                self._held = True
+                return True
+            (self._waiting.appendleft if first else self._waiting.append)(mine)
+        if mine.wait(timeout):
+            return True
+        with self._lock:
+            if mine.is_set():
+                return True
+            self._waiting.remove(mine)
+            return False
+
+    def release(self) -> None:
+        """Hand it on."""
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._held = False
+
+
 class _Mine(threading.local):
     """What a thread that draws has: whose turn it takes, whether it has it or takes it again, its patience with parts."""
 
-    one: threading.Semaphore
+    one: One
     turn = again = False
     patience = 0.0
 

@@ -4,8 +4,9 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 
-from app.session.turns import Turns
+from app.session.turns import One, Turns
 
 LONG = 30.0  # seconds that no test takes
 
@@ -166,6 +167,28 @@ def test_another_page_begins_while_one_waits_for_another_process() -> None:
         other = started(page)
         other.join(LONG)
         assert not other.is_alive()
+
+
+def test_who_has_begun_goes_before_those_who_have_not() -> None:
+    one, said = One(), list[str]()
+    assert one.acquire(LONG)
+    assert not one.acquire(0.001)
+
+    def wait(name: str, first: bool) -> None:
+        assert one.acquire(LONG, first=first)
+        said.append(name)
+        one.release()
+
+    threads = []
+    for number, (name, first) in enumerate((("comes", False), ("comes later", False), ("comes again", True))):
+        threads.append(started(partial(wait, name, first)))
+        while len(one._waiting) <= number:
+            time.sleep(0.001)
+    one.release()
+    for thread in threads:
+        thread.join(LONG)
+    assert said == ["comes again", "comes", "comes later"]
+    assert one.acquire(0.001)
 
 
 def test_a_part_that_was_elsewhere_for_long_goes_first_again() -> None:

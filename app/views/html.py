@@ -124,6 +124,11 @@ def prose(key: str, *, kind: str = "", **values: object) -> None:
     st.html(f'<p class="atlas-prose {kind}">{sentence(key, **values)}</p>')
 
 
+def listing(code: str) -> None:
+    """Lines to be copied, without colours: what colours them is half a megabyte for a browser to fetch."""
+    st.html(f'<pre class="atlas-listing" tabindex="0">{escape(code)}</pre>')
+
+
 def heading(key: str, *, anchor: str = "", **values: object) -> None:
     """The heading of one part of a page, whose `anchor` is the id that a link to it names; without one, of a part of a part."""
     tag, named = ("h2", f' id="{anchor}"') if anchor else ("h3", "")
@@ -160,7 +165,7 @@ def table(columns: Mapping[str, str], rows: Iterable[Sequence[object]], caption:
     kinds = list(columns.values())
     head = "".join(f'<th scope="col" class="{kind}">{escape(title)}</th>' for title, kind in columns.items())
     body = "".join(f"<tr>{''.join(_cell(kind, value) for kind, value in zip(kinds, row, strict=True))}</tr>" for row in rows)
-    shown = f"<caption{' class=unseen' if titled else ''}>{escape(caption)}</caption>"
+    shown = f"<caption{' class=unseen' if titled else ''}><span>{escape(caption)}</span></caption>"
     st.html(
         f'<div class="atlas-scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table class="atlas-table">'
         f"{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

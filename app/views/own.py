@@ -1,7 +1,5 @@
 """Your own model: models of others that the operator lists, brought into memory and opened on the other pages."""
 
-import streamlit as st
-
 from app import session
 from app.views import html, own_fits, own_list, own_matrices
 from app.views.anatomy import Anatomy, Section, show
@@ -60,16 +58,16 @@ def how() -> None:
     """What whoever runs the server writes, and types."""
     for key in ("own.how", "own.how_first"):
         html.prose(key)
-    st.code(LIST, language="toml")
+    html.listing(LIST)
     html.prose("own.how_then")
-    st.code(START, language="bash")
+    html.listing(START)
     html.bullets([html.sentence(f"own.how_{part}") for part in ("folder", "hub", "more")])
 
 
 def python() -> None:
     """The line for notebooks and scripts."""
     html.prose("own.python_idea")
-    st.code(PYTHON, language="python")
+    html.listing(PYTHON)
 
 
 session.begin_run()

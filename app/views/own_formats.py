@@ -47,7 +47,7 @@ def _one(take: Take, model: str) -> None:
     )
     name = ids[chosen]
     html.prose(f"own_matrices.about_{chosen}")
-    st.code(SKETCH if name == OURS else SAMPLES[name].sketch, language=None)
+    html.listing(SKETCH if name == OURS else SAMPLES[name].sketch)
     file = "atlas.npz" if name == OURS else SAMPLES[name].file
 
     trace = session.trace(model, SENTENCE)  # now: a file is made after the run that offered it

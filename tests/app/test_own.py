@@ -19,7 +19,7 @@ from app.session.shelf import shelf
 from app.views import needs, own_fits
 from app.views.anatomy import ORDER
 from model.adapters.hugging_face import HuggingFaceTranslator
-from tests.app.conftest import OpenApp, payload, rows_of, shown
+from tests.app.conftest import OpenApp, payload, rows_of, said, shown
 from tests.app.listing import make, served, settle, write
 
 TEXT = "I love you."
@@ -69,10 +69,10 @@ def test_without_a_list_the_page_says_what_to_write_and_what_to_type(open_app: O
     app = open_app("own", lang=lang, model="en-fr")
     text.use(lang)
     assert text.text("own.none") in shown(app)
-    code = [element.value for element in app.code]
-    assert any("[[model]]" in one and "folder = " in one for one in code)
-    assert any("make run-hf OWN=models.toml" in one for one in code)
-    assert any("model.save_html(" in one for one in code)
+    listed = re.findall(r"<pre[^>]*>(.*?)</pre>", said(app), re.DOTALL)
+    assert any("[[model]]" in one and "folder = " in one for one in listed)
+    assert any("make run-hf OWN=models.toml" in one for one in listed)
+    assert any("model.save_html(" in one for one in listed)
 
 
 def test_a_model_is_loaded_opened_on_heads_and_put_away(open_app: OpenApp, on_list: Path) -> None:

@@ -3,19 +3,14 @@
 import contextlib
 import os
 import re
-import socket
 import subprocess
-import sys
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-ROOT = Path(__file__).resolve().parents[2]
-START = 180.0  # seconds that a server may take until it is healthy
+from tests.browser import application
 
 
 @dataclass(frozen=True)
@@ -56,36 +51,8 @@ class Server:
 @contextlib.contextmanager
 def serve(log: Path) -> Iterator[Server]:
     """Start one as `make run` does; stop it at the end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app/server.py", "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    with log.open("wb") as output:
-        started = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        server = Server(f"http://127.0.0.1:{port}", started.pid)
-        end = time.monotonic() + START
-        while not _healthy(server.address):
-            if started.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"the server did not start; it said:\n{log.read_text(errors='replace')[-4000:]}")
-            time.sleep(0.1)
-        yield server
-    finally:
-        started.terminate()
-        try:
-            started.wait(15)
-        except subprocess.TimeoutExpired:
-            started.kill()
-            started.wait()
-
-
-def _healthy(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
-            return bool(answer.status == 200)
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
-        return False
+    with application.run(log) as (address, pid):
+        yield Server(address, pid)
 
 
 def counters(address: str) -> dict[str, float]:

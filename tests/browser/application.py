@@ -35,6 +35,13 @@ def serve(log: Path, program: str = "streamlit", asked: str = HEALTH) -> Iterato
 
     `program`: the module whose command line is Streamlit's. `asked`: "/" to have the address as soon as anything answers.
     """
+    with run(log, program, asked) as (address, _):
+        yield address
+
+
+@contextlib.contextmanager
+def run(log: Path, program: str = "streamlit", asked: str = HEALTH) -> Iterator[tuple[str, int]]:
+    """As `serve`, with the number of the process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -54,7 +61,7 @@ def serve(log: Path, program: str = "streamlit", asked: str = HEALTH) -> Iterato
     try:
         address = f"http://127.0.0.1:{port}"
         wait_until_healthy(address, process, log, asked)
-        yield address
+        yield address, process.pid
     finally:
         process.terminate()
         try:

@@ -13,7 +13,7 @@ import { shownOf } from "./shown.js";
 import { clearState, readState, writeState } from "./state.js";
 import { switchesOf } from "./switches.js";
 import { TableTwin } from "./twin.js";
-import { element, fill } from "./template.js";
+import { element, fill, pathNodes } from "./template.js";
 import { TextPanel } from "./words.js";
 
 const NOWHERE = { row: null, col: null, at: null }, BESIDE = 780, BETWEEN = 34, TEXT_LEAST = 300, NARROW = 640;
@@ -118,7 +118,7 @@ class Alignment extends Drawn {
     replaceControls(this.views, [choice({ theme: this.theme, room: this.inner, name: "view", label: text.view, value: state.view, onPick: view => this.set({ view }),
       options: ["matrix", "ribbon"].map(value => ({ value, label: text[`view_${value}`] })) })]);
     this.arrange();
-    this.path.textContent = pathOf(header, state);
+    this.path.replaceChildren(...pathNodes(pathOf(header, state)));
     this.follow();
     this.refocus();
   }

@@ -6,7 +6,7 @@ import { boxOfCell, drawMatrix, hitMatrix, layoutMatrix } from "./matrix.js";
 import { conventionOf, openHead, pathOf, titleOf } from "./opened.js";
 import { Stage } from "./stage.js";
 import { TableTwin } from "./table.js";
-import { element } from "./template.js";
+import { element, pathNodes } from "./template.js";
 
 const SMALLEST = 14;
 
@@ -62,7 +62,7 @@ export class Panel {
     this.stage.fit(this.geometry.width, this.geometry.height, 560);
     this.stage.frame.setAttribute("aria-label", `${titleOf(text, opened)}. ${this.isGraph ? app.words.graph : text.matrix}`);
     this.note.textContent = this.convention;
-    this.path.textContent = pathOf(opened);
+    this.path.replaceChildren(...pathNodes(pathOf(opened)));
     this.table.show(opened, app.focusOf(this.attention.id));
   }
 
@@ -76,7 +76,7 @@ export class Panel {
   /** Q, K and V with their shapes, and the tensors that they are made from. */
   explain() {
     const about = this.app.payload.header.extra.about[this.attention.id], { query, memory } = about.origins[this.state.layer];
-    const made = role => element("dt", { class: role, dir: "ltr" }, about[role]), from = ({ meaning, path }) => element("dd", {}, meaning, " ", element("code", { class: "path", dir: "ltr" }, path));
+    const made = role => element("dt", { class: role, dir: "ltr" }, about[role]), from = ({ meaning, path }) => element("dd", {}, meaning, " ", element("code", { class: "path", dir: "ltr" }, ...pathNodes(path)));
     const own = query.path === memory.path ? [] : [from(query)];
     this.origins.replaceChildren(made("query"), ...own, made("key"), made("value"), from(memory));
   }

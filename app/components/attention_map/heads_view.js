@@ -11,7 +11,7 @@ import { Stage } from "./stage.js";
 import { TableTwin } from "./table.js";
 import { fits, layerAndHead, sharedControls } from "./switches.js";
 import { headStyle } from "./theme.js";
-import { element, fill } from "./template.js";
+import { element, fill, pathNodes } from "./template.js";
 
 const TALLEST = 660, SIDE_BY_SIDE = 860, BETWEEN = 30;
 
@@ -60,7 +60,7 @@ export class HeadsView {
     const { text } = payload.header, { opened } = this;
     this.title.textContent = titleOf(text, opened);
     this.into.hidden = opened.head === "mean" || payload.header.steps === false;
-    this.path.textContent = pathOf(opened);
+    this.path.replaceChildren(...pathNodes(pathOf(opened)));
     replaceControls(this.pickers, this.pickersOf(opened));
     this.loading.hidden = !opened.loading;
     this.body.hidden = Boolean(opened.loading);

@@ -9,7 +9,7 @@ import { MatrixPanel } from "./panel.js";
 import { strongest } from "./reduce.js";
 import { Stage } from "./stage.js";
 import { stepTable, TableTwin } from "./table.js";
-import { element, fillNodes } from "./template.js";
+import { element, fillNodes, pathNodes } from "./template.js";
 
 const BESIDE = 860, BETWEEN = 34, TALLEST = 620;
 
@@ -46,7 +46,7 @@ export class LinkedView {
     this.arrange(app.inner);
     this.label();
     this.say();
-    this.path.textContent = pathOf(opened);
+    this.path.replaceChildren(...pathNodes(pathOf(opened)));
     this.note.textContent = [conventionOf(text, opened), removedNote(opened)].filter(Boolean).join(" ");
     this.steps.replaceChildren(stepTable(header, opened, row => this.pointStep(row)));
     this.table.show(opened, app.focus);

@@ -8,7 +8,7 @@ import { Drawn, mount } from "./mount.js";
 import { describe, fields } from "./pair.js";
 import { Stage } from "./stage.js";
 import { address, fromAddress, LAST, REACHES } from "./state.js";
-import { element, fill, isolate } from "./template.js";
+import { element, fill, isolate, pathNodes } from "./template.js";
 import { curves, pairsOf, product, term } from "./turn.js";
 import { csvOfDials, csvOfOffsets, TableTwin } from "./twin.js";
 import { drawWaves, layoutWaves } from "./waves.js";
@@ -53,7 +53,7 @@ class Clocks extends Drawn {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.panel = element("div", { class: "pair", "data-testid": "pair" });
     this.typed = element("div", { class: "controls" });
-    this.path = element("code", { class: "path", dir: "ltr" }, this.header.path);
+    this.path = element("code", { class: "path", dir: "ltr" }, ...pathNodes(this.header.path));
     this.table = new TableTwin(text);
     const exports = exportRow(this, text, () => address(this.state, this.header));
     const heading = name => element("h3", {}, text[name]);

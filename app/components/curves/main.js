@@ -1,11 +1,11 @@
 // The component: keeps the chosen point, speaks, saves, and cleans up.
 import { replaceAddress } from "./address.js";
 import { written } from "./axes.js";
-import { exportRow, fileName, pictureOf } from "./export.js";
+import { exportRow, fileName, pictureOf, tidy } from "./export.js";
 import { Drawn, mount } from "./mount.js";
 import { draw, hit, layout } from "./plot.js";
 import { Stage } from "./stage.js";
-import { element, fill, fillNodes } from "./template.js";
+import { element, fill, fillNodes, pathNodes } from "./template.js";
 import { csvOf, TableTwin } from "./twin.js";
 
 const PAGE = 10, NARROW = 520;
@@ -44,7 +44,7 @@ class Curves extends Drawn {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live", "data-hint": text.hint });
     this.table = new TableTwin(text);
     const exports = exportRow(this, text, () => this.link());
-    const path = element("code", { class: "path", dir: "ltr" }, chart.path);
+    const path = element("code", { class: "path", dir: "ltr" }, ...pathNodes(chart.path));
     this.root.replaceChildren(element("section", { class: "card" }, element("h3", { "data-testid": "title" }, chart.title), this.stage.frame, this.live, path, this.table.details, exports));
     this.asGroup(chart.title);
   }
@@ -108,8 +108,8 @@ class Curves extends Drawn {
 
   caption() {
     const { chart } = this, { text } = chart;
-    const told = fill(text.caption_chart, { title: chart.title, y: chart.y_name, x: chart.x_name, path: chart.path });
-    return [fill(text.caption_sentence, chart.caption), chart.logarithmic ? `${told} ${text.log}` : told];
+    const told = tidy(fill(text.caption_chart, { title: chart.title, y: chart.y_name, x: chart.x_name, path: chart.path }));
+    return [tidy(fill(text.caption_sentence, chart.caption)), chart.logarithmic ? `${told} · ${text.log}` : told];
   }
 
   async file(kind) {

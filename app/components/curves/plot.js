@@ -3,7 +3,7 @@ import { decades, linear } from "./axes.js";
 import { elide, widthOf } from "./labels.js";
 import { headStyle } from "./theme.js";
 
-const SIZE = 13, LINE = 22, SAMPLE = 26, MARK = 18, FEW = 12, HEIGHT = 240, LONGEST = 130, TURNED = -40, NARROWEST = 10;
+const SIZE = 13, LINE = 22, SAMPLE = 26, MARK = 18, FEW = 12, HEIGHT = 240, SHORTEST = 130, LONGEST = 200, TURNED = -40, NARROWEST = 10;
 
 const numbers = chart => chart.series.flatMap(({ values }) => values.filter(value => value !== null));
 
@@ -29,12 +29,18 @@ export function layout(theme, chart, width, least = 0) {
   const at = along ? chart.places.map(across) : chart.labels.map((_, i) => left + (i + 0.5) * (right - left) / count);
   const step = (right - left) / Math.max(1, count), named = along ? namedOf(theme, chart, across, left, right) : [];
   const marks = along ? { turned: false, longest: 0, ticks: along.ticks.map(({ value, label }) => ({ label, x: across(value) })) } : points(theme, chart, at, step);
-  const over = marks.turned ? widthOf(theme, marks.ticks[0].label, SIZE) * Math.cos(TURNED * Math.PI / 180) - marks.ticks[0].x : 0;
-  if (over > 0 && !least) return layout(theme, chart, width, left + over);
+  const room = marks.turned ? Math.ceil(Math.max(...marks.ticks.map(tick => roomFor(theme, tick, left, right)))) : 0;
+  if (room > left && !least) return layout(theme, chart, width, Math.min(room, width / 2));
   const top = head + MARK * Math.max(0, ...named.map(({ row }) => row + 1));
   const bottom = top + HEIGHT, below = marks.turned ? 14 + marks.longest * Math.sin(-TURNED * Math.PI / 180) : 22;
   return { width, height: bottom + below + 24, left, right, head, top, bottom, below, y, at, step, marks, named, legend,
     up: value => bottom - y.share(value) * HEIGHT };
+}
+
+/** How far to the right the axis must begin for a turned label to stay inside the picture: of several, it need not be the first. */
+function roomFor(theme, { label, x }, left, right) {
+  const reach = widthOf(theme, label, SIZE) * Math.cos(TURNED * Math.PI / 180), share = (x - left) / (right - left);
+  return (reach - share * right) / (1 - share);
 }
 
 /** The axis of quantities: over the range of the places, or over whole decades. */
@@ -60,7 +66,7 @@ function namedOf(theme, chart, across, left, right) {
 
 /** Labels of points, thinned out where they are many, turned where they are long. */
 function points(theme, chart, at, step) {
-  const shown = chart.labels.map(label => elide(theme, label, LONGEST, SIZE));
+  const most = Math.max(SHORTEST, Math.min(LONGEST, step * chart.labels.length / 4)), shown = chart.labels.map(label => elide(theme, label, most, SIZE));
   const longest = Math.max(0, ...shown.map(label => widthOf(theme, label, SIZE))), turned = longest + 8 > step && step >= NARROWEST;
   const every = Math.max(1, Math.ceil((turned ? 18 : longest + 16) / step));
   return { turned, longest: turned ? longest : 0, ticks: shown.map((label, i) => ({ label, x: at[i] })).filter((_, i) => i % every === 0) };

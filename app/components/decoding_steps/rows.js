@@ -2,6 +2,7 @@
 import { elide, widthOf } from "./labels.js";
 
 const SIZE = 15, SMALL = 11.5, BOX = 28, WIDEST = 140, LINE = 96, GAP = 4, TOP = 3; // room for the frame of the current column
+const STILL_TO_COME = 0.66; // of the ink: stands back, and can be read
 
 export function layoutRows(theme, { moments, text }, room) {
   const gutter = Math.ceil(Math.max(...[text.reads, text.produces, text.step].map(name => widthOf(theme, name, 13)))) + 14;
@@ -23,7 +24,7 @@ export function drawRows(surface, theme, { moments, text }, { columns, gutter },
     [[text.step, 9], [text.reads, 34], [text.produces, 70]].forEach(([label, down]) => surface.text({ text: elide(theme, label, gutter - 8, 13), x: 0, y: y + down, size: 13, fill: theme.muted }));
   }
   columns.forEach(({ x, y, w, h }, at) => {
-    const moment = moments[at], now = at === step, alpha = at > step ? 0.42 : 1;
+    const moment = moments[at], now = at === step, alpha = at > step ? STILL_TO_COME : 1;
     if (now || pointed === at) surface.rect({ x: x - 2, y: y - 1, w: w + 4, h: h + 2, r: 7, fill: theme.accent, alpha: now ? 0.12 : 0.06 });
     if (now) surface.rect({ x: x - 2, y: y - 1, w: w + 4, h: h + 2, r: 7, stroke: theme.accent, width: 2 });
     surface.text({ text: String(at + 1), x: x + w / 2, y: y + 9, size: SMALL, align: "center", fill: theme.muted });

@@ -10,7 +10,7 @@ import { Drawn, mount } from "./mount.js";
 import { draw, hit, layout } from "./plot.js";
 import { drawScale, layoutScale, paintScale, rasterize } from "./scale.js";
 import { Stage } from "./stage.js";
-import { element, fill, fillNodes } from "./template.js";
+import { element, fill, fillNodes, pathNodes } from "./template.js";
 import { csvOf, MomentsTwin } from "./twin.js";
 
 const BEAT = 450, NARROW = 520, GAP = 24;
@@ -156,7 +156,7 @@ class Moments extends Drawn {
     this.stage.fit(this.matrix.width, this.matrix.height);
     this.scale = layoutScale(theme, { low: "0", high: "1", room });
     paintScale(this.scaleCanvas, theme, this.scale);
-    this.path.textContent = `decoder.layers.${place.layer}.cross_attention.weights[0, ${place.head}]`;
+    this.path.replaceChildren(...pathNodes(`decoder.layers.${place.layer}.cross_attention.weights[0, ${place.head}]`));
     this.paint();
   }
 

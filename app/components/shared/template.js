@@ -22,6 +22,9 @@ export function fillNodes(sentence, values = {}) {
   return nodes;
 }
 
+/** A path of a trace as nodes: where its line is full it breaks behind a full stop, not within a name. */
+export const pathNodes = path => path.split(/(?<=\.)/).flatMap((part, i) => i ? [document.createElement("wbr"), part] : [part]);
+
 export const isolate = text => `\u2068${text}\u2069`;
 
 /** An element with attributes, text and children. */

@@ -146,10 +146,10 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace, side: Side) -
     parts = session.measured(embeddings.parts, selection, side)
     table = session.measured(embeddings.condensed, selection, side)
     tokenizer = getattr(atlas.tokenizers, side)
-    tokens = Axis("token", [token.label for token in trace.tokens(side)], side)
+    tokens = Axis(text("tokens.token"), [token.label for token in trace.tokens(side)], side)
     width = Axis("d_model")
     ids = Axis(
-        "vocab",
+        text("tokens.axis_vocabulary"),
         [
             f"{first} {entry(tokenizer, first).shown}" if exact else f"{first}–{last}" if last > first else str(first)
             for first, last, exact in zip(table.first, table.last, table.exact, strict=True)

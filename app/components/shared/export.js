@@ -15,6 +15,9 @@ function wrap(theme, text, room) {
   return lines.map(line => line.trimEnd());
 }
 
+/** A line of a caption without the signs that part its parts where one of these is empty: a chart without a path, a study. */
+export const tidy = line => line.replace(/( · *)+(?= · |$)/g, "").replace(/ → ?$/, "");
+
 /** A picture and its caption on one sheet; `picture`: {width, height, draw(surface)}. */
 function sheet(theme, picture, caption) {
   const width = Math.max(460, picture.width + 2 * MARGIN);

@@ -60,7 +60,7 @@ def stage(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot)
 
 
 def slides(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> list[Callable[[], None]]:
-    """The stage in its two parts; the encoder has only the first."""
+    """The stage one chart at a time; the decoder's ends with what the lens reads."""
 
     def part(draw: Callable[[session.Selection, Atlas, Trace, Spot], None]) -> None:
         for remark in session.remarks(atlas, selection.text):
@@ -69,8 +69,8 @@ def slides(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot
             choose(atlas, trace, where)
             draw(selection, atlas, trace, where)
 
-    parts = [layers_stream.charts] if where.stack == "encoder" else [layers_stream.charts, layers_stream.read_depths]
-    return [partial(part, draw) for draw in parts]
+    parts = [partial(layers_stream.charts, names=(name,)) for name in layers_stream.CHARTS]
+    return [partial(part, draw) for draw in (*parts, *(() if where.stack == "encoder" else (layers_stream.read_depths,)))]
 
 
 # ----- what is computed only once it is asked for

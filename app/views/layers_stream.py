@@ -1,5 +1,7 @@
 """The residual stream of one position through all layers: how long it is, where it points, and what the logit lens reads."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app import session
@@ -11,6 +13,8 @@ from model.analysis import lens, residual
 from model.trace import Trace
 from model.translator import Atlas
 
+CHARTS = ("lengths", "cosines")
+
 
 def draw(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
     """Two charts over the depth; for the decoder what the lens reads at each."""
@@ -21,19 +25,19 @@ def draw(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) 
         read_depths(selection, atlas, trace, where)
 
 
-def charts(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot) -> None:
-    """How long the stream is at every depth, and where it points."""
+def charts(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot, names: Sequence[str] = CHARTS) -> None:
+    """How long the stream is at every depth, and where it points, side by side; or those of these `names`."""
     pre_norm = atlas.config.norm == "pre"
     stream = residual.along(trace, where.stack, where.token, pre_norm=pre_norm)
     tell_where(trace, where)
-    names = names_of(stream)
+    depths = names_of(stream)
     found = {
         "lengths": Chart(
             text("layers.lengths"),
             text("layers.depth"),
             text("layers.length"),
             lengths(stream, pre_norm=pre_norm),
-            names,
+            depths,
             marked=where.depth,
             path=f"{where.stack}.layers.*.residual.*[0, {where.token}]",
         ),
@@ -45,13 +49,13 @@ def charts(selection: session.Selection, atlas: Atlas, trace: Trace, where: Spot
                 Series(text("layers.cosine_input"), stream.cosines),
                 Series(text("layers.cosine_added"), (None, *stream.turned)),
             ),
-            names,
+            depths,
             marked=where.depth,
             path=f"{where.stack}.layers.*.residual.*[0, {where.token}]",
         ),
     }
-    for column, (name, chart) in zip(st.columns(2), found.items(), strict=True):
-        message = pack(chart, text=section("curves"), caption=picture.caption(selection, trace), name=name)
+    for column, name in zip(st.columns(len(names)), names, strict=True):
+        message = pack(found[name], text=section("curves"), caption=picture.caption(selection, trace), name=name)
         with column:
             curves(message, key=f"picture_{name}")
     html.prose(f"layers.stream_{'pre' if pre_norm else 'post'}", kind="quiet")

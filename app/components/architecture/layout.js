@@ -1,9 +1,16 @@
 // Where everything stands. Data flows upwards, as in the paper's figure: columns side by side, or above one another on a phone.
 
-const SIDE_BY_SIDE = 660, GAP = 30;
-const OUTER = 44, INNER = 94, SIDE_BOX = 68;
-const HEIGHT = { tokens: 42, produced: 42, plus: 24, add: 28, layer: 32, softmax: 30 }, BOX = 42;
-const ROOM = 30, BRANCH_ROOM = 40, FORK_ROOM = 46, FRAME = 26;
+const SIDE_BY_SIDE = 660, GAP = 30, OUTER = 44, COLUMN = 430;
+/** On a page: two lines in a box, a shape beside every arrow. */
+const PAGE = {
+  flat: false, heights: { plus: 24, add: 28, layer: 32, softmax: 30 }, box: 42, plus: 24, widest: 270, inner: 94, beside: 68,
+  room: 30, branch: 40, fork: 46, frame: 26, foot: 10, sill: 8, branchDrop: 12, forkDrop: 20,
+};
+/** For a screen that is read from afar, on which a whole model stands: one line in a box, with the shape that leaves it. */
+const FLAT = {
+  flat: true, heights: { plus: 16, add: 17 }, box: 19, plus: 16, widest: 360, inner: 158, beside: 134,
+  room: 8, branch: 14, fork: 14, frame: 18, foot: 7, sill: 5, branchDrop: 10, forkDrop: 10,
+};
 
 const ATTENTION = new Set(["self_attention", "masked_self_attention", "cross_attention"]);
 const BESIDE = new Set(["position", "mask"]);
@@ -29,51 +36,52 @@ function closedLayer(column, layer) {
 }
 
 /** Geometry of all visible boxes, in the order in which data flows; y grows downwards. */
-export function layout(diagram, { layer }, room) {
-  const { columns } = diagram, beside = columns.length > 1 && room >= SIDE_BY_SIDE;
-  const width = Math.floor(beside ? (room - GAP) / 2 : Math.min(room, 430));
-  const box = Math.min(270, width - OUTER - INNER);
-  const made = columns.map((column, i) => placeColumn(diagram, column, layer, { box, outwards: i === 0 && columns.length > 1 ? -1 : 1 }));
+export function layout(diagram, { layer }, room, flat = false) {
+  const { columns } = diagram, size = flat ? FLAT : PAGE, beside = columns.length > 1 && (flat || room >= SIDE_BY_SIDE);
+  const one = flat ? room : Math.min(room, COLUMN), width = Math.floor(beside ? (room - GAP) / 2 : one);
+  const box = Math.min(size.widest, width - OUTER - size.inner);
+  const made = columns.map((column, i) => placeColumn(diagram, column, layer, { box, size, outwards: i === 0 && columns.length > 1 ? -1 : 1 }));
   const tallest = Math.max(...made.map(column => column.height));
   const total = beside ? tallest : made.reduce((sum, column) => sum + column.height + GAP, -GAP);
-  const whole = box + OUTER + INNER;
+  const whole = box + OUTER + size.inner;
   made.forEach((column, i) => {
     const bottom = (beside ? total : total - made.slice(0, i).reduce((sum, other) => sum + other.height + GAP, 0)) - 2;
-    const left = beside ? room / 2 + (i === 0 ? -GAP / 2 - whole : GAP / 2) : Math.max(0, (Math.min(room, 430) - whole) / 2);
+    const left = beside ? room / 2 + (i === 0 ? -GAP / 2 - whole : GAP / 2) : Math.max(0, (one - whole) / 2);
     shift(column, left, bottom);
   });
   const nodes = made.flatMap(column => column.nodes), byId = new Map(nodes.map(node => [node.box.id, node]));
-  return { width: beside ? room : Math.max(whole, Math.min(room, 430)), height: total, columns: made, nodes, byId, beside, arrows: arrowsOf(diagram, byId, columns, layer) };
+  return { width: beside ? room : Math.max(whole, one), height: total, columns: made, nodes, byId, beside, size, arrows: arrowsOf(diagram, byId, columns, layer) };
 }
 
 /** One column standing on y = 0, its boxes at negative y. */
-function placeColumn(diagram, column, layer, { box: width, outwards }) {
-  const rows = rowsOf(diagram, column, layer), open = openLayer(column, layer), nodes = [], x = outwards < 0 ? OUTER : INNER;
+function placeColumn(diagram, column, layer, { box: width, size, outwards }) {
+  const rows = rowsOf(diagram, column, layer), open = openLayer(column, layer), nodes = [], x = outwards < 0 ? OUTER : size.inner;
+  const { frame: above, foot, sill } = size;
   let top = 0, before = null;
   const frame = { x: x - (outwards < 0 ? 36 : 10), w: width + 46 }, inner = { x: frame.x + 5, w: frame.w - 10 };
   const inStack = row => row && (row.layer !== null || row.path.startsWith(`${column.path}.`));
   for (const row of rows) {
-    if (BESIDE.has(row.kind)) { nodes.push({ box: row, w: SIDE_BOX, h: BOX }); continue; }
+    if (BESIDE.has(row.kind)) { nodes.push({ box: row, w: size.beside, h: size.box }); continue; }
     const entersStack = inStack(row) && !inStack(before), leavesStack = !inStack(row) && inStack(before);
     const entersOpen = row.layer === open && before?.layer !== open, leavesOpen = row.layer !== open && before && before.layer === open && row.layer !== open;
-    let gap = before ? roomBelow(row) : 0;
-    if (leavesOpen) { inner.top = top - FRAME; gap += FRAME; }
-    if (leavesStack) { frame.top = top - FRAME - (leavesOpen ? FRAME : 0); gap += FRAME; }
-    if (entersOpen) { inner.bottom = top - 10; gap += 10; }
-    if (entersStack) { frame.bottom = top - 10 + (entersOpen ? 4 : 0); gap += 8; inner.bottom -= entersOpen ? 6 : 0; }
-    const h = HEIGHT[row.kind] ?? BOX, w = row.kind === "plus" ? 24 : width;
+    let gap = before ? roomBelow(row, size) : 0;
+    if (leavesOpen) { inner.top = top - above; gap += above; }
+    if (leavesStack) { frame.top = top - above - (leavesOpen ? above : 0); gap += above; }
+    if (entersOpen) { inner.bottom = top - foot; gap += foot; }
+    if (entersStack) { frame.bottom = top - foot + (entersOpen ? 4 : 0); gap += sill; inner.bottom -= entersOpen ? 6 : 0; }
+    const h = size.heights[row.kind] ?? size.box, w = row.kind === "plus" ? size.plus : width;
     top -= gap + h;
     nodes.push({ box: row, x: x + (width - w) / 2, y: top, w, h });
     before = row;
   }
-  if (inner.bottom !== undefined && inner.top === undefined) inner.top = top - FRAME;
-  if (frame.bottom !== undefined && frame.top === undefined) frame.top = top - 2 * FRAME;
+  if (inner.bottom !== undefined && inner.top === undefined) inner.top = top - above;
+  if (frame.bottom !== undefined && frame.top === undefined) frame.top = top - 2 * above;
   for (const node of nodes) if (BESIDE.has(node.box.kind)) placeBeside(node, nodes, x, width, outwards);
   return { column, nodes, frame: frame.top === undefined ? null : frame, inner: inner.top === undefined ? null : inner, centre: x + width / 2, outwards, height: 4 - Math.min(top, frame.top ?? top), open };
 }
 
 /** Room for an arrow and its label, for the branch of a residual, and for the fork before an attention. */
-const roomBelow = row => isAttention(row) ? FORK_ROOM : row.kind === "feed_forward" || row.kind === "norm" ? BRANCH_ROOM : ROOM;
+const roomBelow = (row, size) => isAttention(row) ? size.fork : row.kind === "feed_forward" || row.kind === "norm" ? size.branch : size.room;
 
 /** A mask or a position encoding stands on the inner side of what it enters: the box after it. */
 function placeBeside(node, nodes, x, width, outwards) {

@@ -11,6 +11,7 @@ import { element, fill } from "./template.js";
 import { csvOf, twin } from "./twin.js";
 
 const SETTLED = 700; // milliseconds after which the server hears of the open layer, so that other pages open at it
+const WIDE = 520; // from which on the whole model stands on one screen that is read from afar
 const STEP = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 };
 
 class Diagram extends Drawn {
@@ -71,7 +72,9 @@ class Diagram extends Drawn {
     this.width = this.root.clientWidth;
     if (!this.width) return;
     const room = Math.max(280, this.width - (this.width < 520 ? 26 : 42));
-    this.plan = layout(this.diagram, this.state, room);
+    const flat = this.afar && room >= WIDE;
+    this.root.classList.toggle("flat", flat);
+    this.plan = layout(this.diagram, this.state, room, flat);
     replaceControls(this.controls, this.switches(room));
     if (!this.plan.byId.has(this.current)) this.current = this.plan.nodes[0].box.id;
     const focused = this.root.getRootNode().activeElement?.dataset.box;

@@ -59,7 +59,7 @@ class TwoFamilies extends Drawn {
     this.live = element("p", { class: "live", role: "status", "aria-live": "polite", "data-testid": "live" });
     const exports = exportRow(this, text, () => location.href);
     const slide = element("div", { class: "controls slide" }, walk("previous", -1), element("label", { class: "control word" }, element("span", { class: "name" }, text.word), this.slider, this.number), walk("next", 1));
-    this.root.replaceChildren(element("section", { class: "card" }, slide, this.controls, frame, this.scale, this.live, element("p", { class: "hint" }, text.keys), twinOf(this.header), exports));
+    this.root.replaceChildren(element("section", { class: "card" }, element("div", { class: "row" }, slide, this.controls), frame, this.scale, element("div", { class: "said" }, this.live), element("p", { class: "hint" }, text.keys), twinOf(this.header), exports));
     this.asGroup(text.title);
   }
 
@@ -153,6 +153,7 @@ class TwoFamilies extends Drawn {
   render() {
     this.width = this.root.clientWidth;
     if (!this.width) return;
+    this.few = this.afar;
     this.at = layout(this.theme, this.header, this.inner);
     this.stage.fit(this.at.width, this.at.height, this.at.beside ? TALLEST : 0);
     paintScale(this.scale, this.theme, layoutScale(this.theme, { high: "1", masked: this.header.text.masked, room: this.inner }));
@@ -165,8 +166,9 @@ class TwoFamilies extends Drawn {
     this.slider.value = String(this.look.word);
     this.slider.setAttribute("aria-valuetext", String(this.look.word + 1));
     this.number.textContent = `${this.look.word + 1} / ${this.steps}`;
-    const said = this.header.panels.map((panel, index) => this.describe(panel, index)).join("\n");
-    this.speak(said);
+    const { panels } = this.header, { focus, few } = this, key = few && focus && panels[focus.panel];
+    this.speak(key ? this.describeKey(key, placeIn(key, this.look)) : panels.map((panel, index) => this.describe(panel, index)).join("\n"));
+    this.live.classList.toggle("spoken", few && !focus); // the picture itself shows all but the key in play
     this.root.dataset.word = this.look.word;
     this.root.dataset.painted = ++this.painted;
   }

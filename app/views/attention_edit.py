@@ -64,7 +64,10 @@ def by_numbers(trace: Trace, place: session.Place) -> tuple[str, int, int]:
         keys_of = {name: f"edit_{name}_{kind}_{size}" for name, size in zip(("row", "column"), values.shape, strict=True)}
         row, column = (_index(name, keys_of[name], size) for name, size in zip(("row", "column"), values.shape, strict=True))
         largest = cell_edits.LARGEST
-        st.number_input(text("attention_edit.value"), -largest, largest, 0.0, 0.5, format="%.4f", key="edit_value", width=160)
+        st.number_input(
+            text("attention_edit.value"), -largest, largest, 0.0, 0.5, format="%.4f", key="edit_value", width=160,
+            persist_state="page",
+        )  # fmt: skip
 
         def change() -> None:  # what the boxes hold when the button is pressed, not when they were drawn
             at, across, value = (st.session_state[key] for key in (keys_of["row"], keys_of["column"], "edit_value"))

@@ -1,6 +1,7 @@
 """Presenter mode: one part of a page on the screen, large, without the sidebar and all else that is around it.
 
-Only the slide that is shown is drawn. The keys, the bar and the size of the type are the component's affair.
+Only the slide that is shown is drawn; a widget whose choice stands in no URL keeps it with `persist_state="page"`. The keys, the
+bar and the size of the type are the component's affair.
 """
 
 from collections.abc import Callable, Mapping, Sequence

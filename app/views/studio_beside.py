@@ -53,7 +53,7 @@ def _add(study: session.Study) -> None:
         _add_statistical(study, there)
         others = [name for name in session.models_alike(study.model) if f"model:{name}" not in there]
         if others:
-            st.selectbox(text("studio_heads.other_model"), others, key="studio_other_model", width=220)
+            st.selectbox(text("studio_heads.other_model"), others, key="studio_other_model", width=220, persist_state="page")
             st.button(text("studio_heads.align_other"), key="studio_other", on_click=_other, args=(study,))
     studio_matrices.offer(study)
     told.put_off("alignment", "upload")
@@ -78,6 +78,7 @@ def _add_statistical(study: session.Study, there: dict[str, session.Rival]) -> N
         left,
         key="studio_aligner",
         width=220,
+        persist_state="page",
         format_func=lambda name: text(f"studio_heads.aligner_{name.replace('-', '_')}"),
     )
     st.button(text("studio_heads.learn"), key="studio_learn", on_click=_learn, args=(study,), disabled=study.under_way)
@@ -186,7 +187,7 @@ def _side(study: session.Study, which: str, label: str, ids: list[str], default:
     key = f"studio_side_{which}"
     if st.session_state.get(key) not in ids:
         st.session_state[key] = ids[default]
-    st.selectbox(label, ids, key=key, format_func=lambda id: side_name(study, id), width=280)
+    st.selectbox(label, ids, key=key, format_func=lambda id: side_name(study, id), width=280, persist_state="page")
     return str(st.session_state[key])
 
 

@@ -76,7 +76,7 @@ def _percentages(counts: Counts) -> dict[str, str]:
 def _wanted(study: session.Study) -> session.Wanted:
     """The widgets above the list, and what they ask for."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="studio_filters"):
-        st.text_input(text("studio.search"), key=QUERY, icon=":material/search:", on_change=_first_page)
+        st.text_input(text("studio.search"), key=QUERY, icon=":material/search:", on_change=_first_page, persist_state="page")
         there = _there(study)
         st.multiselect(
             text("studio.filter"),
@@ -85,17 +85,19 @@ def _wanted(study: session.Study) -> session.Wanted:
             format_func=lambda flag: text(f"studio.only_{flag}", count=f"{there[flag]:,}"),
             placeholder=text("studio.filter_placeholder"),
             on_change=_first_page,
+            persist_state="page",
         )
-        st.slider(text("studio.below"), 0.0, ALL, ALL, 1.0, key=BELOW, format="%d %%", on_change=_first_page)
+        below = text("studio.below")
+        st.slider(below, 0.0, ALL, ALL, 1.0, key=BELOW, format="%d %%", on_change=_first_page, persist_state="page")
     chosen = [flag for flag in st.session_state[FLAGS] if flag in there]
-    below = float(st.session_state[BELOW])
+    most = float(st.session_state[BELOW])
     sort = st.session_state.get(SORT, "index")
     return session.Wanted(
         sort=sort if sort != "aer" or study.has_gold() else "index",
         descending=bool(st.session_state.get(DESCENDING, False)),
         query=st.session_state[QUERY],
         flags=[flag for flag in chosen if flag not in ("edited", "gold")],
-        below=(("confidence", below),) if below < ALL else (),
+        below=(("confidence", most),) if most < ALL else (),
         edited="edited" in chosen,
         gold="gold" in chosen,
     )

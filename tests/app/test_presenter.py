@@ -79,6 +79,18 @@ def test_a_picture_of_two_parts_has_two_slides(open_app: OpenApp, page: str, fir
     assert [part in drawn(app) for part in (first, second)] == [False, True]
 
 
+@pytest.mark.parametrize("key", ["edit_value", "edit_kind"])  # one stands in no URL, the other does
+def test_a_choice_is_there_again_when_its_slide_is(open_app: OpenApp, key: str) -> None:
+    app = open_slide(open_app, "attention")
+    slide = 1 + bar(app)["parts"].index("part-attention-edit-title")
+    to(app, slide)
+    chosen = {"edit_value": 2.5, "edit_kind": "weights"}[key]
+    (app.number_input if key == "edit_value" else app.segmented_control)(key=key).set_value(chosen).run()
+    to(app, slide + 1)
+    assert to(app, slide)["slide"] == slide
+    assert (app.number_input if key == "edit_value" else app.segmented_control)(key=key).value == chosen
+
+
 def drawn(app: AppTest) -> str:
     """Everything on the slide: HTML, and components by their keys."""
     return said(app) + " ".join(component.proto.id for component in app.get("bidi_component"))

@@ -65,9 +65,12 @@ def described(selection: session.Selection, atlas: Atlas, trace: Trace | None) -
 
 
 def captioned(selection: session.Selection, trace: Trace | None, fields: Fields, found: Counted | None) -> dict[str, str]:
-    """What every exported picture says: the configuration in the place of a model, and the sentence whose length was taken."""
+    """What every exported picture says: the configuration in the place of a model, and the sentence whose length was taken.
+
+    Where its lengths were changed, they alone: what is counted is then of no sentence.
+    """
     name = selection.model if found is None else cost_shape.described(found)
-    if trace is None:
+    if trace is None or any(fields.values[length] != fields.defaults[length] for length in ("n", "m")):
         return {"model": name, "source": f"n = {fields.values['n']:,}", "target": f"m = {fields.values['m']:,}"}
     return {"model": name, "source": trace.source_text, "target": trace.target_text}
 

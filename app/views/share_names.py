@@ -57,7 +57,7 @@ PAGES: dict[str, dict[str, Called]] = {
     "translate": {**MAP, "translate_what_if": _word("page.what_if", "translate.what_if_*")},
     "findings": {},
     "architecture": {
-        "layer": _counted("attention_map.layer"),
+        **PLACE,
         "shapes": _word("page.shapes", "sharing.shapes_*"),
         "settings": _word("architecture.what_if_choice", "architecture.what_if_*"),
         "drawn": _opened("architecture.what_if_diagram"),

@@ -65,12 +65,13 @@ def chart(selection: session.Selection, trace: Trace, setting: Setting, last: in
     paper = Setting(*schedules.PAPER)
     steps = schedules.points(last, setting.warmup, paper.warmup)
     found = schedules.curves(setting, last, steps)
+    times = "" if setting.factor == 1 else f"; × {setting.factor:g}"
     drawn = Chart(
         text("training.schedule_title"),
         text("training.schedule_axis"),
         text("training.rate"),
         (
-            Series(text("training.noam", width=setting.d_model, warmup=f"{setting.warmup:,}"), found["noam"]),
+            Series(text("training.noam", width=setting.d_model, warmup=f"{setting.warmup:,}{times}"), found["noam"]),
             Series(text("training.paper", width=paper.d_model, warmup=f"{paper.warmup:,}"), [paper.rate(step) for step in steps]),
             Series(text("training.constant"), found["constant"]),
             Series(text("training.cosine"), found["cosine"]),

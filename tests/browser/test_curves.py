@@ -89,6 +89,23 @@ def test_a_logarithmic_axis_leaves_out_what_it_cannot_show(browser: BrowserConte
     page.close()
 
 
+def test_no_turned_label_is_cut_off_at_the_edge(browser: BrowserContext) -> None:
+    labels = ("input", *(f"layer {place} cross-attention" for place in range(1, 14)))
+    series = (Series("length", [1.0] * len(labels)),)
+    page = standalone.visit(browser, chart(labels=labels, series=series), component=curves, width=390)
+    edges = page.evaluate(
+        """svg => {
+            document.body.innerHTML = svg;
+            const edge = node => node.getBoundingClientRect().left, left = edge(document.querySelector("svg"));
+            return [...document.querySelectorAll("text")].map(text => [text.textContent, edge(text) - left]);
+        }""",
+        saved(page, "svg").decode(),
+    )
+    assert any(label.startswith("layer ") for label, _ in edges)
+    assert [(label, left) for label, left in edges if left < 0] == []
+    page.close()
+
+
 def test_counts_are_read_as_whole_numbers(browser: BrowserContext) -> None:
     counts = Series("counts", (1, 20_000_000, 3 * 10**12, 0, 5, 6, 7, 8))
     page = standalone.visit(browser, chart(series=(counts, Series("second", SECOND))), component=curves, query={"try.point": 1})

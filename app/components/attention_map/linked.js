@@ -72,5 +72,6 @@ function drawProbability(surface, theme, { x, y, w, h }, probability) {
   const room = w - 10;
   surface.rect({ x: x + 5, y: y + h + 4, w: room, h: BAR, r: 2, fill: theme.line });
   surface.rect({ x: x + 5, y: y + h + 4, w: Math.max(BAR, room * probability), h: BAR, r: 2, fill: theme.target });
+  surface.rect({ x: x + w / 2 - 16, y: y + h + 10, w: 32, h: 13, r: 3, fill: theme.card, alpha: 0.85 }); // no ribbon to a chip below strikes it through
   surface.text({ text: probability.toFixed(2), x: x + w / 2, y: y + h + 16, size: 11.5, align: "center", fill: theme.muted, mono: true });
 }

@@ -2,13 +2,13 @@
 import { matricesOf } from "./block.js";
 import { linkOf } from "./chosen.js";
 import { button, choice, replaceControls, toggle } from "./controls.js";
-import { exportRow, fileName, pictureOf } from "./export.js";
+import { exportRow, fileName, pictureOf, tidy } from "./export.js";
 import { drawGrid, placeText } from "./grid.js";
 import { widthOf } from "./labels.js";
 import { roleColour, written } from "./numbers.js";
 import { MatrixPanel } from "./panel.js";
 import { csvOf, TableTwin } from "./twin.js";
-import { element, fill } from "./template.js";
+import { element, fill, pathNodes } from "./template.js";
 import { css } from "./theme.js";
 
 const SIGN = 34, BETWEEN = 14, SIGN_SIZE = 24;
@@ -49,7 +49,7 @@ export class SceneView {
       this.panels = new Map(this.all.map(matrix => [matrix.id, new MatrixPanel(app, matrix)]));
       this.row.replaceChildren(...this.inReadingOrder());
       this.note.textContent = scene.note;
-      this.path.textContent = this.all.map(matrix => matrix.path).filter(Boolean).join(" · ");
+      this.path.replaceChildren(...pathNodes(this.all.map(matrix => matrix.path).filter(Boolean).join(" · ")));
     }
     this.showSteps();
     this.factor = this.fitting(app.inner);
@@ -78,7 +78,7 @@ export class SceneView {
       element("span", { class: "play" },
         button({ name: "previous", label: "◀", title: text.previous, onPick: () => app.move(-1) }),
         button({ name: "play", label: app.playing ? "❚❚" : "▶", title: app.playing ? text.pause : text.play, onPick: () => app.play() }),
-        button({ name: "next", label: "▶▏", title: text.next, onPick: () => app.move(1) })),
+        button({ name: "next", label: "▶|", title: text.next, onPick: () => app.move(1) })),
     ];
     for (const made of steps[1]?.children ?? []) made.setAttribute("aria-label", made.title);
     const differs = this.all.some(matrix => matrix.before);
@@ -193,9 +193,9 @@ export class SceneView {
 
   caption() {
     const { app } = this, { text, caption, place } = app.payload.header;
-    const scene = fill(text.caption_scene, { title: app.scene.title || this.all.at(-1).title, path: this.path.textContent, note: app.scene.note });
+    const scene = tidy(fill(text.caption_scene, { title: app.scene.title || this.all.at(-1).title, path: this.path.textContent, note: app.scene.note }));
     const where = place ? ` ${fill(text.caption_place, { layer: place.layer + 1, head: place.head + 1, attention: place.attention })}` : "";
-    return [fill(text.caption_sentence, caption) + where, scene, this.sentence.textContent];
+    return [tidy(fill(text.caption_sentence, caption)) + where, scene, this.sentence.textContent];
   }
 
   async file(kind) {

@@ -15,11 +15,20 @@ from model.trace import Trace
 from model.translator import Opened
 
 LOOK = "look"  # of the link; the picture above keeps attention, layer and head of its own there
+PARTS = ("several", "norms")  # that look at the place of the link, each a fragment that hears of no other, by what opens it
+_MOVED = "heads_moved"
 
 
 def choose(atlas: Opened, prefix: str, names: Sequence[str] = ("attention", "layer", "head")) -> session.Place:
-    """Buttons for these coordinates, and where they stand: at first where the picture, or another page, was left."""
+    """Buttons for these coordinates, and where they stand: at first where the picture, or another page, was left.
+
+    From then on the link says it, whatever becomes of the picture; and other parts that are open follow.
+    """
+    moved = st.session_state.pop(_MOVED, False)
+    if moved and session.in_fragment() and any(st.session_state.get(part) for part in PARTS if part != prefix):
+        st.rerun()
     place = looked(atlas)
+    _write(place)
     counts = {"layer": session.layers_of(atlas, place.attention), "head": atlas.config.heads_of(place.attention)}
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{prefix}_place"):
         for name in names:
@@ -35,6 +44,10 @@ def looked(atlas: Opened) -> session.Place:
     return session.checked_place(atlas, attention, layer, head) if known else session.place(atlas)
 
 
+def _write(place: session.Place) -> None:
+    session.put(LOOK, f"{place.attention}.{place.layer}.{place.head}")
+
+
 def _buttons(atlas: Opened, prefix: str, name: str, options: Sequence[str | int], place: session.Place) -> None:
     """One coordinate; the widget shows what the link says, and changes it."""
     key = f"{prefix}_{name}"
@@ -43,7 +56,8 @@ def _buttons(atlas: Opened, prefix: str, name: str, options: Sequence[str | int]
     def change() -> None:
         session.settle()
         chosen = replace(looked(atlas), **{name: st.session_state[key]})
-        session.put(LOOK, f"{chosen.attention}.{chosen.layer}.{chosen.head}")
+        _write(chosen)
+        st.session_state[_MOVED] = True
 
     st.segmented_control(
         text(f"attention_map.{name}"),

@@ -69,6 +69,8 @@ def test_the_files_name_the_marks_and_hold_the_numbers(visit: application.Visit)
     rows = list(csv.DictReader(io.StringIO(saved(page, "csv").decode("utf-8-sig"))))
     row = next(row for row in rows if row["Length n, tokens"] == "3,072")
     assert float(row["Square, 4 n² d"]) == 4 * LENGTH**2 * 512
+    assert "Model paper's base. n = 3,072 → m = " in rows[0]["caption"]  # a length of one's own is no sentence's
+    assert rows[0]["caption"].endswith("Operations over Length n, tokens · Logarithmic scale.")
     texts = [element.text for element in ElementTree.fromstring(saved(page, "svg")).iter(f"{SVG}text")]
     for mark in ("equal: 3,072", "128 k", "a million", "10⁶"):
         assert mark in texts

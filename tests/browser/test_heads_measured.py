@@ -73,6 +73,11 @@ def test_heads_are_looked_into_and_switched_off(open_page: OpenPage, french: Tra
     expect(drawn.get_by_test_id("step-head")).to_contain_text("head 4")
     settle(page)
     assert query(page)["look"] == ["decoder.cross_attention.2.3"]
+    page.locator(".st-key-several summary").click()  # the parts look at one place: what one chooses, the other follows
+    page.locator(".st-key-several_layer button").first.click()
+    expect(drawn.get_by_test_id("step-head")).to_contain_text("layer 1, head 4")
+    settle(page)
+    assert query(page)["look"] == ["decoder.cross_attention.0.3"]
 
     # a file of the table
     with page.expect_download() as caught:

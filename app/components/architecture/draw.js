@@ -149,7 +149,7 @@ function drawLine({ surface, theme, diagram, plan, state }, { x, y, w, h }, box)
   const leaves = plan.arrows.find(({ start }) => start.box === box)?.flow ?? box.output, tokens = diagram.tokens[box.id];
   const detail = tokens ? tokens.join(" ") : leaves ? shapeText(leaves, state.shapes) : "", mono = !tokens, middle = y + h / 2;
   const words = [nameOf(diagram, box), ...(box.notes.includes("rotary") ? [diagram.text.rotary] : [])].join(" · ");
-  const shown = elide(theme, words, w - 16, 13, 600), room = w - 28 - widthOf(theme, shown, 13, 600);
+  const shown = elide(theme, words, w - 16, 13, 600), room = w - 22 - widthOf(theme, shown, 13, 600);
   surface.text({ text: shown, x: x + 8, y: middle, size: 13, weight: 600, fill: theme.ink });
   const fits = widthOf(theme, detail, SMALL, 400, mono) <= room;
   if (fits || (tokens && room > 20)) surface.text({ text: fits ? detail : elide(theme, detail, room, SMALL), x: x + w - 8, y: middle, size: SMALL, fill: theme.muted, align: "right", mono });

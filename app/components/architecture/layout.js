@@ -1,14 +1,14 @@
 // Where everything stands. Data flows upwards, as in the paper's figure: columns side by side, or above one another on a phone.
 
-const SIDE_BY_SIDE = 660, GAP = 30, OUTER = 44, COLUMN = 430;
+const SIDE_BY_SIDE = 660, OUTER = 44, COLUMN = 430;
 /** On a page: two lines in a box, a shape beside every arrow. */
 const PAGE = {
-  flat: false, heights: { plus: 24, add: 28, layer: 32, softmax: 30 }, box: 42, plus: 24, widest: 270, inner: 94, beside: 68,
+  flat: false, gap: 30, heights: { plus: 24, add: 28, layer: 32, softmax: 30 }, box: 42, plus: 24, widest: 270, inner: 94, beside: 68,
   room: 30, branch: 40, fork: 46, frame: 26, foot: 10, sill: 8, branchDrop: 12, forkDrop: 20,
 };
 /** For a screen that is read from afar, on which a whole model stands: one line in a box, with the shape that leaves it. */
 const FLAT = {
-  flat: true, heights: { plus: 16, add: 17 }, box: 19, plus: 16, widest: 360, inner: 158, beside: 134,
+  flat: true, gap: 18, heights: { plus: 16, add: 17 }, box: 19, plus: 16, widest: 360, inner: 158, beside: 138,
   room: 8, branch: 14, fork: 14, frame: 18, foot: 7, sill: 5, branchDrop: 10, forkDrop: 10,
 };
 
@@ -37,16 +37,16 @@ function closedLayer(column, layer) {
 
 /** Geometry of all visible boxes, in the order in which data flows; y grows downwards. */
 export function layout(diagram, { layer }, room, flat = false) {
-  const { columns } = diagram, size = flat ? FLAT : PAGE, beside = columns.length > 1 && (flat || room >= SIDE_BY_SIDE);
-  const one = flat ? room : Math.min(room, COLUMN), width = Math.floor(beside ? (room - GAP) / 2 : one);
+  const { columns } = diagram, size = flat ? FLAT : PAGE, { gap } = size, beside = columns.length > 1 && (flat || room >= SIDE_BY_SIDE);
+  const one = flat ? room : Math.min(room, COLUMN), width = Math.floor(beside ? (room - gap) / 2 : one);
   const box = Math.min(size.widest, width - OUTER - size.inner);
   const made = columns.map((column, i) => placeColumn(diagram, column, layer, { box, size, outwards: i === 0 && columns.length > 1 ? -1 : 1 }));
   const tallest = Math.max(...made.map(column => column.height));
-  const total = beside ? tallest : made.reduce((sum, column) => sum + column.height + GAP, -GAP);
+  const total = beside ? tallest : made.reduce((sum, column) => sum + column.height + gap, -gap);
   const whole = box + OUTER + size.inner;
   made.forEach((column, i) => {
-    const bottom = (beside ? total : total - made.slice(0, i).reduce((sum, other) => sum + other.height + GAP, 0)) - 2;
-    const left = beside ? room / 2 + (i === 0 ? -GAP / 2 - whole : GAP / 2) : Math.max(0, (one - whole) / 2);
+    const bottom = (beside ? total : total - made.slice(0, i).reduce((sum, other) => sum + other.height + gap, 0)) - 2;
+    const left = beside ? room / 2 + (i === 0 ? -gap / 2 - whole : gap / 2) : Math.max(0, (one - whole) / (flat ? 1 : 2)); // beside it stands what is chosen
     shift(column, left, bottom);
   });
   const nodes = made.flatMap(column => column.nodes), byId = new Map(nodes.map(node => [node.box.id, node]));

@@ -28,7 +28,10 @@ def show(take: Take, *, folded: bool = True) -> None:
     if not folded:
         _one(take, model)
         return
-    with st.expander(text("own_matrices.formats_open"), key="own_formats", on_change="rerun") as opened:
+    with st.expander(
+        text("own_matrices.formats_open"), expanded=FORMAT in st.query_params, key="own_formats", on_change="rerun",
+        bind="query-params",
+    ) as opened:  # fmt: skip
         if opened.open:
             _one(take, model)
 

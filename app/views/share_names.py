@@ -272,6 +272,7 @@ PAGES: dict[str, dict[str, Called]] = {
         "overview": _word("attention_map.overview", "sharing.overview_*"),
         "over": _counted("attention_map.overlay"),
         "sentence_of_file": _counted("own_matrices.sentence"),
+        "own_formats": _opened("own_matrices.formats_open"),
         "matrix_format": _word("own_matrices.format", "own_matrices.format_*"),
     },
     "studio": {

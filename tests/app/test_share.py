@@ -71,7 +71,7 @@ STATES: dict[str, tuple[dict[str, str], list[Choose]]] = {
     ),
     "cost": ({"roof.point": "1", "preset": "base"}, [type_in("n", 64), pick("tie", "none")]),
     "families": ({"word": "2", "of_layer": "1"}, [pick("prompt", "open"), type_in("source_length", 12)]),
-    "own": ({}, []),
+    "own": ({"matrix_format": "attention"}, []),
     "studio": ({"pair": "2", "view": "ribbon"}, [press("studio_sample_en-fr-lines")]),
 }  # fmt: skip
 

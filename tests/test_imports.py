@@ -47,7 +47,7 @@ APP = {
     "server": {"session", "ahead", "delivery", "guard", "headers", "listening", "opening", "pictures", "server_profile", "views"},
     "guard": {"bucket", "server_profile", "text"},
     "headers": set(),
-    "ahead": set(),
+    "ahead": {"guard"},
     "delivery": set(),
     "listening": set(),
     "pictures": {"model.page"},

@@ -23,6 +23,7 @@ def copied(page: Page) -> str:
     assert link == field.input_value()
     page.keyboard.press("Escape")
     expect(field).to_be_hidden()
+    expect(page.get_by_test_id("share-open")).to_be_focused()
     return link
 
 

@@ -30,7 +30,10 @@ class Share extends Drawn {
     this.language ??= true;
     const { text } = this.header, open = this.panel?.matches(":popover-open");
     this.panel = element("div", { popover: true, id: "share-panel", class: "panel", role: "dialog", "aria-label": text.title, "data-testid": "share-panel" });
-    this.panel.ontoggle = ({ newState }) => { if (newState === "open") this.build(); };
+    this.panel.ontoggle = ({ newState }) => {
+      if (newState === "open") this.build();
+      else if (this.panel.contains(opener.getRootNode().activeElement) || document.activeElement === document.body) opener.focus(); // no browser gives it back inside a component
+    };
     const opener = element("button", { type: "button", class: "action open", popovertarget: "share-panel", "data-testid": "share-open" }, this.icon(), text.share);
     this.root.replaceChildren(opener, this.panel);
     if (open) this.panel.showPopover();

@@ -123,6 +123,7 @@ def test_every_part_says_what_a_plain_computation_finds(open_app: OpenApp, cells
     assert float(row[1]) == pytest.approx(np.mean(correlations), abs=0.0051)
     assert float(row[2]) == pytest.approx(np.mean(mean.argmax(1) == difference.argmax(1)), abs=0.0051)
     assert {"several", "norms", "agreement", "importance"} <= set(app.query_params)
+    assert "decoder.cross_attention.1.0" in app.query_params["look"]  # wherever the picture goes
 
 
 def test_the_table_of_roles_holds_the_shipped_scores(open_app: OpenApp, cells: Any) -> None:

@@ -98,7 +98,7 @@ class Outbox:
                 server.disconnect_session(session.id, client=about.client)
                 return
             except Exception as error:
-                self._failed("message not sent", error)
+                self._failed("message unsent", error)
         if self.messages:
             self._soon(self.take)
         else:

@@ -7,24 +7,36 @@ A page describes itself with an `Anatomy` and calls `show`. Its sentences are fo
 `.idea`, `.what_if`, and as many `.try.1`, `.try.2` as the text file holds.
 """
 
-import inspect
-import textwrap
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from app import session
 from app.text import numbered, text
-from app.views import examples, html, needs, pages, parts, presenter, share, take_away
+from app.views import examples, html, needs, pages, parts, presenter, sections, share, take_away
 from app.views.needs import Need
 from app.views.presenter import Slide
+from app.views.sections import Block, Export, Formula, Shape
 from model.trace import Trace
 from model.translator import Opened
 
-Block = Callable[[], None]
+__all__ = [
+    "ORDER",
+    "Anatomy",
+    "Export",
+    "Formula",
+    "Section",
+    "Shape",
+    "begin",
+    "model_of",
+    "open_page",
+    "refuse",
+    "show",
+    "tell",
+]
 
 # The pages in the order in which data flows; after the last comes the first.
 ORDER = (
@@ -46,35 +58,6 @@ ORDER = (
     "own",
     "studio",
 )
-
-
-@dataclass(frozen=True)
-class Shape:
-    """One row of the table of shapes: what it is, its symbols, and its sizes in this model and in the paper's base model."""
-
-    meaning: str  # key of a sentence
-    symbol: str
-    here: tuple[int, ...]
-    paper: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula, and under it the same with this example's numbers; `note` is the key of a sentence that says whose they are."""
-
-    general: str
-    numbers: str
-    note: str
-    values: dict[str, object]
-
-
-@dataclass(frozen=True)
-class Export:
-    """What the NPZ button saves: a file name and a function that makes the file when it is clicked."""
-
-    file_name: str
-    content: Callable[[], bytes]
-    note: str = "page.export_note"
 
 
 @dataclass(frozen=True)
@@ -166,10 +149,10 @@ def show(page: Anatomy, again: Callable[[], Anatomy] | None = None) -> None:
         for part in _body(page):
             part.draw()
     if page.code:
-        _section("page.code", lambda: _code(page.code))
+        sections.section("page.code", lambda: sections.code(page.code))
     if tries := _tries(page):
-        _section("page.try", lambda: html.bullets([html.sentence(key) for key in tries]))
-    _terms(page.name)
+        sections.section("page.try", lambda: html.bullets([html.sentence(key) for key in tries]))
+    sections.terms(page.name)
     after = ORDER[(ORDER.index(page.name) + 1) % len(ORDER)]
     st.page_link(
         pages.page(after),
@@ -181,11 +164,13 @@ def show(page: Anatomy, again: Callable[[], Anatomy] | None = None) -> None:
 
 def _body(page: Anatomy) -> list[parts.Part]:
     """The parts of a page that may follow its choices, in their order."""
-    titled: dict[str, Block] = {section.title: partial(_section, section.title, section.content) for section in page.sections}
+    titled: dict[str, Block] = {
+        section.title: partial(sections.section, section.title, section.content) for section in page.sections
+    }
     if page.formulas:
-        titled["page.formula"] = partial(_section, "page.formula", partial(_formulas, page.formulas))
+        titled["page.formula"] = partial(sections.section, "page.formula", partial(sections.formulas, page.formulas))
     if page.shapes:
-        titled["page.shapes"] = partial(_section, "page.shapes", partial(_shapes, page.shapes))
+        titled["page.shapes"] = partial(sections.section, "page.shapes", partial(sections.shapes, page.shapes))
     if page.what_if:
         titled["page.what_if"] = partial(_what_if, page.what_if)
     return [
@@ -197,14 +182,14 @@ def _body(page: Anatomy) -> list[parts.Part]:
 def _stage(page: Anatomy) -> None:
     page.stage()
     if page.export:
-        _export(page.name, page.export)
+        sections.export(page.name, page.export)
     if page.pictured:
         _take_away(page)
 
 
 def _what_if(content: Block) -> None:
     with st.container(key="what_if"):
-        html.heading("page.what_if", anchor=_anchor("page.what_if"))
+        html.heading("page.what_if", anchor=sections.anchor("page.what_if"))
         content()
 
 
@@ -269,23 +254,20 @@ def _present(page: Anatomy) -> None:
     slides = [
         Slide("idea", f"{page.name}.title", idea),
         *(Slide("stage", "presenting.stage", part, headed=False) for part in page.slides or (page.stage,)),
-        *(Slide("section", section.title, section.content, _anchor(section.title)) for section in page.sections),
-        *(Slide("formula", "page.formula", partial(_formulas, (one,)), _anchor("page.formula")) for one in page.formulas),
+        *(Slide("section", section.title, section.content, sections.anchor(section.title)) for section in page.sections),
+        *(
+            Slide("formula", "page.formula", partial(sections.formulas, (one,)), sections.anchor("page.formula"))
+            for one in page.formulas
+        ),
     ]
     if page.shapes:
-        slides.append(Slide("shapes", "page.shapes", lambda: _shapes(page.shapes), _anchor("page.shapes")))
+        slides.append(Slide("shapes", "page.shapes", lambda: sections.shapes(page.shapes), sections.anchor("page.shapes")))
     if page.what_if:
-        slides.append(Slide("what_if", "page.what_if", page.what_if, _anchor("page.what_if")))
+        slides.append(Slide("what_if", "page.what_if", page.what_if, sections.anchor("page.what_if")))
     for key in _tries(page):
-        slides.append(Slide("try", "page.try", partial(html.prose, key), _anchor("page.try")))
+        slides.append(Slide("try", "page.try", partial(html.prose, key), sections.anchor("page.try")))
     at = ORDER.index(page.name)
     presenter.show(page.name, slides, previous=ORDER[at - 1], next=ORDER[(at + 1) % len(ORDER)])
-
-
-def _section(title: str, content: Block) -> None:
-    with st.container(border=True, key=title.replace(".", "_")):
-        html.heading(title, anchor=_anchor(title))
-        content()
 
 
 def _contents(page: Anatomy) -> None:
@@ -299,88 +281,16 @@ def _contents(page: Anatomy) -> None:
     }
     titles = [section.title for section in page.sections] + [title for title, there in common.items() if there]
     if len(titles) > 2:
-        html.contents("page.contents", {_anchor(title): title for title in titles})
+        html.contents("page.contents", {sections.anchor(title): title for title in titles})
 
 
 def _tries(page: Anatomy) -> list[str]:
     return numbered(f"{page.name}.try") if page.tries else []
 
 
-def _anchor(title: str) -> str:
-    """Where the address of a part points."""
-    return f"part-{title.replace('.', '-').replace('_', '-')}"
-
-
-def _export(name: str, export: Export) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="export_bar"):
-        st.download_button(
-            text("page.npz"),
-            data=export.content,
-            file_name=export.file_name,
-            mime="application/octet-stream",
-            icon=":material/download:",
-            on_click="ignore",
-            key=f"npz_{name}",
-        )
-        html.prose(export.note, kind="quiet")
-
-
 def _take_away(page: Anatomy) -> None:
     numbers = page.export or page.numbers
     take_away.bar(page.name, numbers.content if numbers else None, html.plain(numbers.note) if numbers else "")
-
-
-def _formulas(formulas: Sequence[Formula]) -> None:
-    for formula in formulas:
-        st.latex(formula.general)
-        st.latex(formula.numbers)
-        html.prose(formula.note, kind="quiet", **formula.values)
-
-
-def _shapes(shapes: Sequence[Shape]) -> None:
-    html.table(
-        {
-            text("page.shape_meaning"): "rich",
-            text("page.shape_symbol"): "code",
-            text("page.shape_here"): "code",
-            text("page.shape_paper"): "code",
-        },
-        [(html.sentence(shape.meaning), shape.symbol, _sizes(shape.here), _sizes(shape.paper)) for shape in shapes],
-        text("page.shapes"),
-        titled=True,
-    )
-    html.prose("page.shapes_note", kind="quiet")
-
-
-def _sizes(sizes: Sequence[int]) -> str:
-    return f"[{', '.join(f'{size:,}' for size in sizes)}]"
-
-
-@st.fragment
-def _code(written: Sequence[Callable[..., Any] | type]) -> None:
-    """A box for each function. Only one that is opened is filled: what colours the code weighs more than the rest of a page."""
-    session.begin_run()
-    html.prose("page.code_note", kind="quiet")
-    for part in written:
-        name = f"{part.__module__}.{part.__qualname__}"
-        label = text("page.code_box", name=name, count=_source(part).count("\n"))
-        with st.expander(label, on_change="rerun", key=f"code_{name}") as opened:
-            if opened.open:
-                st.code(_source(part), language="python")
-
-
-@cache
-def _source(part: Callable[..., Any] | type) -> str:
-    return textwrap.dedent(inspect.getsource(part))
-
-
-def _terms(name: str) -> None:
-    found = html.terms_in(html.keys(f"{name}.") + html.keys("picture."))
-    if found:
-        st.html(
-            f'<div class="atlas-terms"><span>{html.sentence("page.terms")}</span>'
-            f"{' '.join(html.term_button(term) for term in found)}</div>"
-        )
 
 
 def tell(remark: session.Remark, kind: str = "warning") -> None:

@@ -123,7 +123,7 @@ def test_without_positions_both_orders_get_one_translation(open_app: OpenApp) ->
     app.segmented_control(key="order").set_value("reversed").run()
     assert not app.exception
     assert app.query_params["order"] == "reversed"
-    (table,) = [element.value for element in app.html if "The sentence and the same words in another order</cap" in element.value]
+    (table,) = [element.value for element in app.html if "The sentence and the same words in another order</span></cap" in element.value]
     rows = re.findall(r"<tr>(.*?)</tr>", table)
     cells = [[unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<td.*?</td>", row)] for row in rows[1:]]
     assert [row[0] for row in cells] == ["as it is", "positions of the source taken away", "all positions taken away"]
@@ -157,7 +157,7 @@ def test_a_rotary_model_has_no_table_and_the_page_says_so(open_app: OpenApp) -> 
     assert not [control for control in app.segmented_control if control.key == "pe_head"]
     app.segmented_control(key="order").set_value("reversed").run()
     assert "here its turn of queries and keys is left out" in " ".join(shown(app, " ").split())
-    told = re.findall(r"<tr>(.*?)</tr>", next(each.value for each in app.html if "in another order</cap" in each.value))
+    told = re.findall(r"<tr>(.*?)</tr>", next(each.value for each in app.html if "in another order</span></cap" in each.value))
     differences = [unescape(re.findall(r"<td.*?</td>", row)[1]) for row in told[1:]]
     assert ["10⁻" in difference for difference in differences] == [False, True, True]
 

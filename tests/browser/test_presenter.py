@@ -61,6 +61,10 @@ def test_keys_step_and_a_picture_keeps_its_arrows(open_page: OpenPage) -> None:
     page.get_by_test_id("present-next").click()
     on(FORMULA)
     page.wait_for_function(FITS, arg=True)
+    more = page.get_by_test_id("present-down")
+    expect(more).to_be_visible()  # a phone scrolls, and is told so
+    page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    expect(more).to_be_hidden()
 
     page.keyboard.press("Escape")
     expect(page.locator("#part-page-formula")).to_be_in_viewport()

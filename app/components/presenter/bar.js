@@ -9,12 +9,12 @@ export function parts(act) {
   const press = (name, sign) => element("button", { type: "button", class: "turn", "data-testid": `present-${name}`, onclick: () => act(name) }, sign);
   const made = {
     title: element("span", { class: "page" }), count: element("span", { class: "count", "data-testid": "present-count" }),
-    previous: press("previous", "‹"), next: press("next", "›"), help: press("help", "?"), leave: press("leave", "×"),
+    down: press("down", "↓"), previous: press("previous", "‹"), next: press("next", "›"), help: press("help", "?"), leave: press("leave", "×"),
     live: element("p", { class: "unseen", role: "status", "aria-live": "polite", "data-testid": "present-live" }),
     black: element("div", { class: "black", "data-testid": "present-black", popover: "manual", onclick: () => act("black") }),
     box: element("dialog", { class: "keys", "data-testid": "present-keys" }),
   };
-  made.bar = element("nav", { class: "bar" }, made.title, made.previous, made.count, made.next, made.help, made.leave);
+  made.bar = element("nav", { class: "bar" }, made.title, made.down, made.previous, made.count, made.next, made.help, made.leave);
   return made;
 }
 
@@ -23,7 +23,7 @@ export function tell(made, { page, title, count, text }, slide) {
   made.title.textContent = page;
   made.count.textContent = fill(text.count, { slide, count });
   made.bar.setAttribute("aria-label", page);
-  for (const name of ["previous", "next", "help", "leave"]) {
+  for (const name of ["down", "previous", "next", "help", "leave"]) {
     made[name].setAttribute("aria-label", text[name]);
     made[name].title = text[name];
   }

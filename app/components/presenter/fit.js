@@ -7,7 +7,9 @@ const CONTROLS = 0.62; // of the same size, for what only one hand needs
 const DRAWN = 600, ROOM = 1.1; // ms after a run until its pictures are drawn; room that is worth another size
 
 export class Fit {
-  constructor() {
+  /** `fitted` is called when a slide has been measured. */
+  constructor(fitted) {
+    this.fitted = fitted;
     this.found = new Map();
     this.followed = new WeakSet();
     this.watch = new ResizeObserver(() => this.again());
@@ -51,7 +53,7 @@ export class Fit {
   /** Measures once what changed has been laid out. */
   again() {
     cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.measure());
+    this.frame = requestAnimationFrame(() => { this.measure(); this.fitted(); });
   }
 
   /** The slide, the part of the page around it, and the height that there is. */

@@ -8,16 +8,19 @@ import { reachWide } from "./reach.js";
 import { afterReconnecting } from "./reconnect.js";
 
 const WAIT = 5000, TURNING = 1000; // ms in which a page that was left is drawn again; in which another page comes
+const LINE = 12; // px below the screen that hide nothing
 
 class Presenter {
   constructor(root) {
     this.made = parts(action => this.act(action));
     root.replaceChildren(this.made.bar, this.made.live, this.made.black, this.made.box);
-    this.fit = new Fit();
+    this.more = () => { this.made.down.hidden = !moreBelow(); };
+    this.fit = new Fit(this.more);
     this.down = event => this.press(event, this.covered ? () => "black" : early);
     this.up = event => this.press(event, late);
     document.addEventListener("keydown", this.down, true);
     document.addEventListener("keydown", this.up);
+    document.addEventListener("scroll", this.more, true);
     this.ends = [reachWide(), afterReconnecting(() => this.send("to", {}))];
   }
 
@@ -101,9 +104,16 @@ class Presenter {
   close() {
     document.removeEventListener("keydown", this.down, true);
     document.removeEventListener("keydown", this.up);
+    document.removeEventListener("scroll", this.more, true);
     this.fit.close();
     for (const end of this.ends) end();
   }
+}
+
+/** Whether the slide goes on below what is seen of it. */
+function moreBelow() {
+  const main = document.querySelector('[data-testid="stMain"]');
+  return Boolean(main) && main.scrollHeight - main.scrollTop - main.clientHeight > LINE;
 }
 
 /** Scrolls to the part of the page that the slide showed, once the page has it, and again while what is above it still grows. */

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 LABELS: tuple[str, ...] = (
-    "slide", "count", "previous", "next", "leave", "help", "keys", "close",
+    "slide", "count", "down", "previous", "next", "leave", "help", "keys", "close",
     "key_next", "key_previous", "key_first", "key_last", "key_scroll", "key_full", "key_black", "key_help", "key_leave",
     "key_focus",
 )  # fmt: skip

@@ -24,6 +24,7 @@ def test_a_file_is_drawn_and_its_heads_are_exact(open_page: OpenPage) -> None:
     expect(section).to_contain_text("<b>mine</b>.npz: One attention with tokens.")
     expect(section).to_contain_text(f"Encoder self-attention: {LAYERS} layers, {HEADS} heads, {LENGTH} × {LENGTH}.")
     page.get_by_test_id("map-encoder.self_attention-1-2").click()
+    expect(page.get_by_test_id("loading")).to_be_hidden()
     matrix = page.get_by_test_id("opened").get_by_test_id("matrix")
     matrix.focus()
     page.keyboard.press("Control+End")

@@ -123,7 +123,9 @@ def test_without_positions_both_orders_get_one_translation(open_app: OpenApp) ->
     app.segmented_control(key="order").set_value("reversed").run()
     assert not app.exception
     assert app.query_params["order"] == "reversed"
-    (table,) = [element.value for element in app.html if "The sentence and the same words in another order</span></cap" in element.value]
+    (table,) = [
+        element.value for element in app.html if "The sentence and the same words in another order</span>" in element.value
+    ]
     rows = re.findall(r"<tr>(.*?)</tr>", table)
     cells = [[unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<td.*?</td>", row)] for row in rows[1:]]
     assert [row[0] for row in cells] == ["as it is", "positions of the source taken away", "all positions taken away"]

@@ -110,8 +110,12 @@ class Connection:
         self.messages, self.files = Bucket(MESSAGES), Bucket(FILES)
 
     async def send(self, message: Message) -> None:
+        """To a browser that has gone nothing more is said; that it has gone is heard next, as of any other."""
         if not self.closed:
-            await self._send(message)
+            try:
+                await self._send(message)
+            except OSError:  # passed on, it would make Streamlit close what is closed, and the log would tell of an error
+                self.closed = True
 
     async def receive(self) -> Message:
         """The next message that a page needs; the others are passed over, and a wrong one ends the connection."""

@@ -140,3 +140,23 @@ def test_messages_that_come_too_fast_wait_and_none_is_lost(monkeypatch: pytest.M
     monkeypatch.setattr(asyncio, "sleep", sleep)
     asyncio.run(hears())
     assert len(waited) == 2
+
+
+def test_a_browser_that_goes_while_it_is_sent_something_is_no_error() -> None:
+    sent: list[bytes] = []
+
+    async def receive() -> Message:
+        return {"type": "websocket.disconnect", "code": 1006}
+
+    async def send(message: Message) -> None:
+        sent.append(message["bytes"])
+        raise ConnectionResetError
+
+    async def visit() -> Message:
+        connection = guard.Connection(receive, send, 1000)
+        for part in (b"one", b"two"):
+            await connection.send({"type": "websocket.send", "bytes": part})
+        return await connection.receive()
+
+    assert asyncio.run(visit())["type"] == "websocket.disconnect"
+    assert sent == [b"one"]

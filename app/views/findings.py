@@ -35,9 +35,9 @@ def tell(finding: session.Finding) -> None:
     values = {name: shown(value) for name, value in told.values.items()}
     names = {row: text(f"findings.{finding.name}.row_{row}") for row in told.picture.rows if told.picture.named}
     st.html(
-        f'<p class="atlas-prose">{html.sentence(f"findings.{finding.name}.story", **values)}</p>'
+        f'<div class="atlas-story"><p class="atlas-prose">{html.sentence(f"findings.{finding.name}.story", **values)}</p>'
         f"{little_table.table(told.picture, text(f'findings.{finding.name}.picture'), names)}"
-        f'<p class="atlas-prose quiet">{html.sentence(f"findings.{finding.name}.look", **values)}</p>'
+        f'<p class="atlas-prose quiet">{html.sentence(f"findings.{finding.name}.look", **values)}</p></div>'
     )
     st.page_link(
         pages.page(finding.page),
